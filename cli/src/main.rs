@@ -1,0 +1,3 @@
+//! The `fhec` command.
+
+fn main() {}
