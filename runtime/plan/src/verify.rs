@@ -1,0 +1,312 @@
+//! Checks a plan that anybody may have written: operand order, shapes, levels, layouts, keys. A verified plan executes or
+//! returns an error; it never computes a wrong number because of the plan.
+
+use crate::layout::{Geometry, Shift};
+use crate::linear;
+use crate::params::{ParamsError, RingSpec, Scheme};
+use crate::plan::{FORMAT, Form, Key, KeyKind, Node, Op, Plan, Secrecy};
+use crate::units::{Level, NodeId};
+
+/// What is wrong with a plan.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// Another format version.
+    #[error("the plan has format {found}, this program reads format {FORMAT}")]
+    Format {
+        /// version found
+        found: u32,
+    },
+    /// The parameters are wrong.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    /// The layout does not fit the ring.
+    #[error("layout of {lanes} lanes of {rows} x {cols} does not fit the ring with {slots} slots")]
+    Geometry {
+        /// lanes of the plan
+        lanes: usize,
+        /// rows of the plan
+        rows: usize,
+        /// columns of the plan
+        cols: usize,
+        /// slots the ring has
+        slots: usize,
+    },
+    /// A node breaks a rule.
+    #[error("{node}: {rule}")]
+    Node {
+        /// the node
+        node: NodeId,
+        /// the rule it breaks
+        rule: String,
+    },
+    /// An output names no node.
+    #[error("output {name} names node {node}, the plan has {count}")]
+    Output {
+        /// name of the output
+        name: String,
+        /// number it names
+        node: NodeId,
+        /// nodes of the plan
+        count: usize,
+    },
+    /// A key is missing.
+    #[error("{node} needs a key the plan does not list: {kind:?} up to level {level}")]
+    MissingKey {
+        /// the node
+        node: NodeId,
+        /// kind of the key
+        kind: KeyKind,
+        /// level it is used at
+        level: Level,
+    },
+}
+
+/// Verifies a plan completely.
+pub fn verify(plan: &Plan) -> Result<(), VerifyError> {
+    if plan.format != FORMAT {
+        return Err(VerifyError::Format { found: plan.format });
+    }
+    plan.params.check()?;
+    geometry(plan)?;
+    for i in 0..plan.nodes.len() {
+        let id = NodeId(i as u32);
+        node(plan, id).map_err(|rule| VerifyError::Node { node: id, rule })?;
+    }
+    for o in &plan.outputs {
+        if o.node.index() >= plan.nodes.len() {
+            return Err(VerifyError::Output { name: o.name.clone(), node: o.node, count: plan.nodes.len() });
+        }
+    }
+    keys(plan)
+}
+
+fn geometry(plan: &Plan) -> Result<(), VerifyError> {
+    let g: Geometry = plan.geometry;
+    let fits = match (g.scheme, plan.params.ring) {
+        (Scheme::Ckks, RingSpec::PowerOfTwo { .. }) => {
+            g.rows.is_power_of_two() && g.cols.is_power_of_two() && g.slots() == plan.params.ring.degree() / 2
+        }
+        (Scheme::Gl, RingSpec::Gl { n, p }) => g.rows == n && g.cols == n && g.lanes == p - 1,
+        _ => false,
+    };
+    if fits {
+        return Ok(());
+    }
+    let slots = plan.params.ring.degree() / 2;
+    Err(VerifyError::Geometry { lanes: g.lanes, rows: g.rows, cols: g.cols, slots })
+}
+
+fn node(plan: &Plan, id: NodeId) -> Result<(), String> {
+    let n = plan.node(id);
+    if let Some(a) = n.args.iter().find(|a| **a >= id) {
+        return Err(format!("operand {a} does not come before it"));
+    }
+    crate::tensor::size_of(&n.shape).map_err(|e| e.to_string())?;
+    let args: Vec<&Node> = n.args.iter().map(|&a| plan.node(a)).collect();
+    match n.form {
+        Form::Clear => clear_node(plan, n, &args),
+        Form::Cipher { level, .. } if level > plan.params.top() => {
+            Err(format!("level {level} is above the highest level {}", plan.params.top()))
+        }
+        Form::Cipher { level, transposed, .. } => cipher_node(plan, n, &args, level, transposed),
+    }
+}
+
+fn clear_node(plan: &Plan, n: &Node, args: &[&Node]) -> Result<(), String> {
+    if args.iter().any(|a| a.form != Form::Clear) {
+        return Err("a clear result of an encrypted operand".into());
+    }
+    let shapes: Vec<&[usize]> = args.iter().map(|a| a.shape.as_slice()).collect();
+    let shape = match &n.op {
+        Op::Input(i) => plan
+            .inputs
+            .get(*i)
+            .filter(|i| i.secrecy == Secrecy::Plain)
+            .map(|i| i.shape.clone())
+            .ok_or("it is no plain input of the plan")?,
+        Op::Constant(c) => {
+            plan.constants.get(*c).map(|c| c.value.shape().to_vec()).ok_or("there is no such constant")?
+        }
+        Op::Clear(op) => op.output_shape(&shapes).map_err(|e| e.to_string())?,
+        _ => return Err("the operation gives a ciphertext, the node says clear".into()),
+    };
+    same("shape", &shape, &n.shape)
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> Result<(), String> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(format!("{what} is {found:?}, its operands give {expected:?}"))
+    }
+}
+
+/// Level after an operation from the level of its operands, and whether operands must share shape and orientation.
+fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: bool) -> Result<(), String> {
+    let ct = |i: usize| -> Result<(Level, bool), String> {
+        match args.get(i).map(|a| a.form) {
+            Some(Form::Cipher { level, transposed, .. }) => Ok((level, transposed)),
+            Some(Form::Clear) => Err(format!("operand {i} must be encrypted")),
+            None => Err(format!("operand {i} is missing")),
+        }
+    };
+    let pt = |i: usize| match args.get(i).map(|a| a.form) {
+        Some(Form::Clear) => Ok(()),
+        Some(_) => Err(format!("operand {i} must be clear")),
+        None => Err(format!("operand {i} is missing")),
+    };
+    let spend = |from: Level, cost: u32| -> Result<(), String> {
+        let after =
+            from.after_rescales(cost).ok_or(format!("it needs {cost} levels, its operand has {from}"))?;
+        same("level", &after, &level)
+    };
+    let elementwise = |count: usize, encrypted: usize, cost: u32| -> Result<(), String> {
+        arity(args, count)?;
+        let (from, held) = ct(0)?;
+        for (i, arg) in args.iter().enumerate() {
+            same("operand shape", &args[0].shape, &arg.shape)?;
+            if i < encrypted {
+                same("operand level and orientation", &(from, held), &ct(i)?)?;
+            } else {
+                pt(i)?;
+            }
+        }
+        same("shape", &args[0].shape, &n.shape)?;
+        same("orientation", &held, &transposed)?;
+        spend(from, cost)
+    };
+    let gl = plan.geometry.scheme == Scheme::Gl;
+    match &n.op {
+        Op::Input(i) => {
+            arity(args, 0)?;
+            let input = plan
+                .inputs
+                .get(*i)
+                .filter(|i| i.secrecy == Secrecy::Cipher)
+                .ok_or("it is no cipher input of the plan")?;
+            same("shape", &input.shape, &n.shape)
+        }
+        Op::Constant(_) | Op::Clear(_) => {
+            Err("the operation gives a clear value, the node says encrypted".into())
+        }
+        Op::Add | Op::Sub => elementwise(2, 2, 0),
+        Op::Neg | Op::MulInteger(_) => elementwise(1, 1, 0),
+        Op::AddClear => elementwise(2, 1, 0),
+        Op::MulClear => elementwise(2, 1, 1),
+        Op::Mul => elementwise(2, 2, 1),
+        Op::Combine { coefficients, .. } => elementwise(coefficients.len(), coefficients.len(), 1),
+        Op::Adjust => {
+            arity(args, 1)?;
+            let (from, held) = ct(0)?;
+            same("shape", &args[0].shape, &n.shape)?;
+            same("orientation", &held, &transposed)?;
+            if from > level {
+                Ok(())
+            } else {
+                Err(format!("adjusts level {from} to {level}, which is not below"))
+            }
+        }
+        Op::Linear { steps, masks, .. } => {
+            let (from, _) = ct(0)?;
+            (1..args.len()).try_for_each(pt)?;
+            let shape = linear::output_shape(steps, &args[0].shape).map_err(|e| e.to_string())?;
+            same("shape", &shape, &n.shape)?;
+            spend(from, u32::from(*masks))
+        }
+        Op::MaskedMatMul | Op::MatMul | Op::MatMulClear => {
+            arity(args, 2)?;
+            let shapes = [args[0].shape.as_slice(), args[1].shape.as_slice()];
+            let shape = crate::op::TensorOp::MatMul.output_shape(&shapes).map_err(|e| e.to_string())?;
+            same("shape", &shape, &n.shape)?;
+            same("scheme is GL", &(n.op != Op::MaskedMatMul), &gl)?;
+            contraction_fits(plan, args)?;
+            same("orientation", &false, &transposed)?;
+            let (from, held) = ct(0)?;
+            same("orientation of operand 0", &false, &held)?;
+            if n.op == Op::MatMulClear {
+                pt(1)?;
+            } else {
+                same("level and orientation of operand 1", &(from, gl), &ct(1)?)?;
+            }
+            spend(from, if gl { 1 } else { 2 })
+        }
+        Op::Flip => {
+            arity(args, 1)?;
+            let (from, held) = ct(0)?;
+            same("scheme is GL", &true, &gl)?;
+            same("shape", &args[0].shape, &n.shape)?;
+            same("orientation", &!held, &transposed)?;
+            same("level", &from, &level)
+        }
+    }
+}
+
+fn arity(args: &[&Node], count: usize) -> Result<(), String> {
+    if args.len() == count { Ok(()) } else { Err(format!("it takes {count} operands, {} given", args.len())) }
+}
+
+/// Products work inside one tile: every matrix axis fits the frame.
+fn contraction_fits(plan: &Plan, args: &[&Node]) -> Result<(), String> {
+    let g = &plan.geometry;
+    let ((i, k), (_, j)) = (Geometry::matrix_of(&args[0].shape), Geometry::matrix_of(&args[1].shape));
+    if i <= g.rows && k <= g.cols && k <= g.rows && j <= g.cols {
+        Ok(())
+    } else {
+        Err(format!("a product of {i} x {k} by {k} x {j} does not fit tiles of {} x {}", g.rows, g.cols))
+    }
+}
+
+fn keys(plan: &Plan) -> Result<(), VerifyError> {
+    for (i, n) in plan.nodes.iter().enumerate() {
+        let Some(level) = n.level() else { continue };
+        for kind in static_keys(plan, n) {
+            let level = n.args.first().and_then(|&a| plan.node(a).level()).unwrap_or(level);
+            let node = NodeId(i as u32);
+            if !plan.keys.iter().any(|k: &Key| k.kind == kind && k.level >= level) {
+                return Err(VerifyError::MissingKey { node, kind, level });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Keys an operation needs whatever its constants are. Rotations of linear maps are checked when their masks are made.
+fn static_keys(plan: &Plan, n: &Node) -> Vec<KeyKind> {
+    match n.op {
+        Op::Mul => vec![KeyKind::Relinearize],
+        Op::MatMul => vec![KeyKind::Product],
+        Op::Flip => vec![KeyKind::Flip],
+        Op::MaskedMatMul => masked_matmul_keys(&plan.geometry),
+        _ => vec![],
+    }
+}
+
+/// Keys of the masked product: spreading over columns and rows by doublings, and relinearization.
+pub fn masked_matmul_keys(g: &Geometry) -> Vec<KeyKind> {
+    let mut kinds = vec![KeyKind::Relinearize];
+    let all = masked_matmul_shifts(g);
+    kinds.extend(all.into_iter().map(KeyKind::Rotate));
+    kinds
+}
+
+/// Rotations of the masked product: column `k` moves to column 0 and is spread over `cols` columns, row `k` over `rows` rows.
+/// Moving is folded into the doublings: column `k` held at offset `k` is spread cyclically inside its row by steps
+/// `+-2^i`, chosen by the bits of `k`, so only `2 log2` rotations of each kind occur.
+pub fn masked_matmul_shifts(g: &Geometry) -> Vec<Shift> {
+    let slots = g.slots();
+    let mut shifts: Vec<Shift> = Vec::new();
+    let doublings = |extent: usize, stride: usize, shifts: &mut Vec<Shift>| {
+        let mut step = 1;
+        while step < extent {
+            let s = step * stride % slots;
+            shifts.extend([Shift::Slots(s), Shift::Slots((slots - s) % slots)]);
+            step *= 2;
+        }
+    };
+    doublings(g.cols, 1, &mut shifts);
+    doublings(g.rows, g.cols, &mut shifts);
+    shifts.retain(|s| !s.is_identity());
+    shifts.sort_unstable();
+    shifts.dedup();
+    shifts
+}
