@@ -1,1 +1,3 @@
-//! The fhec compiler.
+//! The fhec compiler: from a syntax tree to a plan. No cryptography and no input or output happen here.
+
+pub mod ir;
