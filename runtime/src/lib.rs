@@ -1,1 +1,4 @@
 //! The fhec runtime.
+
+pub mod math;
+pub mod ring;

@@ -1,0 +1,7 @@
+//! Exact arithmetic on words and on vectors of residues, random sampling, and the canonical embedding.
+
+pub mod modulus;
+pub mod ntt;
+pub mod prime;
+pub mod rns;
+pub mod sampler;
