@@ -39,7 +39,9 @@ pub enum EncodeError {
         index: usize,
     },
     /// Rounding at this scale would leave the range of coefficients.
-    #[error("a coefficient of the encoding is {value:e}, the limit is {limit:e}: the scale {scale:e} is too large")]
+    #[error(
+        "a coefficient of the encoding is {value:e}, the limit is {limit:e}: the scale {scale:e} is too large"
+    )]
     TooLarge {
         /// the scaled coefficient
         value: f64,
@@ -337,12 +339,18 @@ mod tests {
         let embedding = Embedding::new(RingSpec::Gl { n: 4, p: 5 });
         assert_eq!(embedding.slots(), 16);
         let mut slots = vec![Complex::ONE; 17];
-        assert_eq!(embedding.encode(&slots, 1.0), Err(EncodeError::TooManySlots { given: 17, available: 16 }));
+        assert_eq!(
+            embedding.encode(&slots, 1.0),
+            Err(EncodeError::TooManySlots { given: 17, available: 16 })
+        );
         slots.pop();
         slots[5].im = f64::NAN;
         assert_eq!(embedding.encode(&slots, 1.0), Err(EncodeError::NotFinite { index: 5 }));
         slots[5].im = 1e3;
-        assert!(matches!(embedding.encode(&slots, 1e18), Err(EncodeError::TooLarge { limit: COEFFICIENT_LIMIT, .. })));
+        assert!(matches!(
+            embedding.encode(&slots, 1e18),
+            Err(EncodeError::TooLarge { limit: COEFFICIENT_LIMIT, .. })
+        ));
         assert!(embedding.encode(&slots[..3], f64::INFINITY).is_err());
     }
 }

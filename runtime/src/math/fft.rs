@@ -212,7 +212,9 @@ mod tests {
                 let angle = std::f64::consts::TAU * (k % order) as f64 / order as f64;
                 assert!((w - Complex::new(angle.cos(), angle.sin())).abs() < 1e-15, "{k} of {order}");
                 assert!((w.norm_squared() - 1.0).abs() < 4.0 * f64::EPSILON);
-                assert!((w.conj() - Complex::root_of_unity(order - k % order, order)).abs() < 2.0 * f64::EPSILON);
+                assert!(
+                    (w.conj() - Complex::root_of_unity(order - k % order, order)).abs() < 2.0 * f64::EPSILON
+                );
             }
         }
         for (k, w) in [Complex::ONE, Complex::I, -Complex::ONE, -Complex::I].into_iter().enumerate() {
@@ -225,8 +227,9 @@ mod tests {
         for (log_length, width) in [(0u32, 3), (1, 1), (3, 1), (4, 5), (6, 2)] {
             let length = 1usize << log_length;
             let fft = Fft::new(length);
-            let a: Vec<Complex> =
-                (0..length * width).map(|i| Complex::new((i * i % 31) as f64, (i * 7 % 13) as f64 - 6.0)).collect();
+            let a: Vec<Complex> = (0..length * width)
+                .map(|i| Complex::new((i * i % 31) as f64, (i * 7 % 13) as f64 - 6.0))
+                .collect();
             let mut b = a.clone();
             fft.forward(&mut b);
             for i in 0..length {

@@ -1,5 +1,7 @@
 //! Exact arithmetic on words and on vectors of residues, random sampling, and the canonical embedding.
 
+pub mod embedding;
+pub mod fft;
 pub mod modulus;
 pub mod ntt;
 pub mod prime;
