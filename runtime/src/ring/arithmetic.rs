@@ -198,16 +198,36 @@ impl Ring {
 
     /// Calls `f` with every limb of `a`, its number and its tables; in parallel when that pays.
     fn for_each_limb(&self, a: &mut Poly, f: impl Fn(&LimbRing, usize, &mut [u64]) + Sync) {
-        let degree = self.degree();
-        assert!(a.degree() == degree && a.limbs() <= self.primes(), "polynomial of another ring");
-        let words = a.words_mut();
-        if words.len() < PARALLEL_WORDS {
-            let limbs = words.chunks_exact_mut(degree).zip(&self.limbs).enumerate();
-            limbs.for_each(|(i, (limb, ring))| f(ring, i, limb));
-        } else {
-            let limbs = words.par_chunks_exact_mut(degree).zip(&self.limbs).enumerate();
-            limbs.for_each(|(i, (limb, ring))| f(ring, i, limb));
-        }
+        assert!(a.degree() == self.degree() && a.limbs() <= self.primes(), "polynomial of another ring");
+        for_each_limb(a, |i, limb| f(&self.limbs[i], i, limb));
+    }
+}
+
+/// Calls `f` with every limb of `a` and its number; in parallel when that pays.
+pub(crate) fn for_each_limb(a: &mut Poly, f: impl Fn(usize, &mut [u64]) + Sync) {
+    let degree = a.degree();
+    let words = a.words_mut();
+    if words.len() < PARALLEL_WORDS {
+        words.chunks_exact_mut(degree).enumerate().for_each(|(i, limb)| f(i, limb));
+    } else {
+        words.par_chunks_exact_mut(degree).enumerate().for_each(|(i, limb)| f(i, limb));
+    }
+}
+
+/// As [`for_each_limb`], for two polynomials side by side.
+pub(crate) fn for_each_limb_pair(
+    a: &mut Poly,
+    b: &mut Poly,
+    f: impl Fn(usize, &mut [u64], &mut [u64]) + Sync,
+) {
+    let degree = a.degree();
+    let (a, b) = (a.words_mut(), b.words_mut());
+    if a.len() < PARALLEL_WORDS {
+        let pairs = a.chunks_exact_mut(degree).zip(b.chunks_exact_mut(degree)).enumerate();
+        pairs.for_each(|(i, (x, y))| f(i, x, y));
+    } else {
+        let pairs = a.par_chunks_exact_mut(degree).zip(b.par_chunks_exact_mut(degree)).enumerate();
+        pairs.for_each(|(i, (x, y))| f(i, x, y));
     }
 }
 

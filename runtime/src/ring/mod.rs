@@ -14,6 +14,7 @@ pub use galois::Galois;
 pub use poly::{Form, Poly};
 pub use spec::{MAX_DEGREE, RingSpec};
 
+pub(crate) use arithmetic::{for_each_limb, for_each_limb_pair};
 pub(crate) use galois::ValueMap;
 
 use crate::math::modulus::{MAX_MODULUS_BITS, Modulus};
