@@ -7,6 +7,7 @@
 pub mod function;
 pub mod layout;
 pub mod linear;
+pub mod load;
 pub mod op;
 pub mod params;
 pub mod plan;
