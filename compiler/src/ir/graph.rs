@@ -190,6 +190,17 @@ impl Graph {
     }
 }
 
+/// Equal declarations, and equal nodes in the same order with the same operands.
+impl PartialEq for Graph {
+    fn eq(&self, other: &Graph) -> bool {
+        let declarations = |g: &Graph| (g.name.clone(), g.inputs.clone(), g.outputs.clone());
+        declarations(self) == declarations(other)
+            && self.constants == other.constants
+            && self.len() == other.len()
+            && self.ids().all(|n| self.node(n) == other.node(n) && self.args(n) == other.args(n))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! What a node of the graph does. Closed: every pass matches on all of it.
 
-use plan::{Function, TensorOp, op::OpError};
+use plan::{Function, Tensor, TensorOp, op::OpError};
 
 /// An operation of the graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,13 @@ pub enum Op {
         /// largest value
         high: f64,
     },
+    /// `sum c_i x_i + constant` on operands of equal shape, at least one: a linear combination with one rescale.
+    Combine {
+        /// c_i, one per operand
+        coefficients: Vec<f64>,
+        /// added to every element
+        constant: f64,
+    },
 }
 
 /// Named arguments of an approximated function; None leaves the choice to the compiler.
@@ -49,9 +56,37 @@ impl Op {
             Op::Tensor(op) => op.output_shape(args),
             Op::Function { function, .. } => TensorOp::Apply { function: *function }.output_shape(args),
             Op::Assume { .. } => TensorOp::Neg.output_shape(args),
+            Op::Combine { coefficients, .. } => combine_shape(coefficients, args),
             Op::Input(_) | Op::Constant(_) => {
                 Err(OpError::Arity { op: "input or constant", expected: 0, found: args.len() })
             }
         }
+    }
+
+    /// Meaning in f64 of everything but inputs and constants, which the caller knows.
+    pub fn eval(&self, args: &[&Tensor]) -> Result<Tensor, OpError> {
+        let shapes: Vec<&[usize]> = args.iter().map(|t| t.shape()).collect();
+        self.output_shape(&shapes)?;
+        match self {
+            Op::Tensor(op) => op.eval(args),
+            Op::Function { function, .. } => Ok(args[0].map(|x| function.eval(x))),
+            Op::Combine { coefficients, constant } => {
+                let start = Tensor::full(shapes[0], *constant);
+                let terms = coefficients.iter().zip(args);
+                Ok(terms.fold(start, |sum, (&c, &x)| sum.zip(x, |s, v| s + c * v)))
+            }
+            Op::Assume { .. } | Op::Input(_) | Op::Constant(_) => Ok(args[0].clone()),
+        }
+    }
+}
+
+fn combine_shape(coefficients: &[f64], args: &[&[usize]]) -> Result<Vec<usize>, OpError> {
+    let op = "combine";
+    if args.is_empty() || args.len() != coefficients.len() {
+        return Err(OpError::Arity { op, expected: coefficients.len().max(1), found: args.len() });
+    }
+    match args.iter().find(|a| **a != args[0]) {
+        Some(other) => Err(OpError::Shapes { op, a: args[0].to_vec(), b: other.to_vec() }),
+        None => Ok(args[0].to_vec()),
     }
 }

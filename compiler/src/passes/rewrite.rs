@@ -1,0 +1,69 @@
+//! Building the next graph from the last one, node by node: what every pass shares.
+
+use crate::ir::{Graph, NodeId, Op};
+use grammar::Span;
+use plan::{Tensor, TensorOp};
+
+/// A new graph in the making, and where every finished node of the old one went.
+pub(crate) struct Rewrite<'g> {
+    old: &'g Graph,
+    new: Graph,
+    map: Vec<NodeId>,
+}
+
+impl<'g> Rewrite<'g> {
+    /// Starts with the declarations of `old` and no nodes.
+    pub(crate) fn new(old: &'g Graph) -> Rewrite<'g> {
+        Rewrite { old, new: old.emptied(), map: Vec::with_capacity(old.len()) }
+    }
+
+    /// Rewrites every node in order: `f` says which new node carries the value of an old one.
+    pub(crate) fn each(old: &'g Graph, mut f: impl FnMut(&mut Rewrite<'g>, NodeId) -> NodeId) -> Graph {
+        let mut r = Rewrite::new(old);
+        for id in old.ids() {
+            let new = f(&mut r, id);
+            r.map.push(new);
+        }
+        r.finish()
+    }
+
+    /// The graph so far.
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.new
+    }
+    /// The new node of an old one that was rewritten before.
+    pub(crate) fn at(&self, old: NodeId) -> NodeId {
+        self.map[old.index()]
+    }
+    /// The new operands of an old node.
+    pub(crate) fn args(&self, old: NodeId) -> Vec<NodeId> {
+        self.old.args(old).into_iter().map(|a| self.at(a)).collect()
+    }
+    /// The old node as it is, on its new operands.
+    pub(crate) fn copy(&mut self, old: NodeId) -> NodeId {
+        let (node, args) = (self.old.node(old), self.args(old));
+        self.add(node.op.clone(), &args, node.span)
+    }
+    /// A node of the new graph.
+    ///
+    /// # Panics
+    /// Panics if the operation does not apply: passes make operations only from operands whose shapes they know.
+    pub(crate) fn add(&mut self, op: Op, args: &[NodeId], span: Option<Span>) -> NodeId {
+        self.new.add(op, args, span).expect("a pass keeps shapes")
+    }
+    /// A tensor operation of the new graph.
+    pub(crate) fn tensor(&mut self, op: TensorOp, args: &[NodeId], span: Option<Span>) -> NodeId {
+        self.add(Op::Tensor(op), args, span)
+    }
+    /// A new constant, without a name of the program.
+    pub(crate) fn constant(&mut self, value: Tensor, span: Option<Span>) -> NodeId {
+        self.new.constant("", value, span)
+    }
+
+    fn finish(mut self) -> Graph {
+        self.new.outputs = self.old.outputs.clone();
+        let map = &self.map;
+        self.new.outputs.iter_mut().for_each(|o| o.node = map[o.node.index()]);
+        self.new
+    }
+}
