@@ -36,6 +36,7 @@ pub(crate) fn explain(refusal: &Refusal) -> Option<SyntaxError> {
         return None;
     }
     let error = foreign_statement(refusal)
+        .or_else(|| setting(refusal))
         .or_else(|| unfinished(refusal))
         .or_else(|| foreign_token(refusal))
         .or_else(|| behind_the_call(refusal))
@@ -104,6 +105,19 @@ fn foreign_statement(refusal: &Refusal) -> Option<SyntaxError> {
     let span = refusal.tokens[refusal.statement.start].span;
     let message = format!("`{word}` is not a word of the language");
     Some(SyntaxError::new(code::UNEXPECTED, message, span, "not a statement").with_help(help))
+}
+
+/// `scheme auto;` and the like outside the model, or in a block.
+fn setting(refusal: &Refusal) -> Option<SyntaxError> {
+    let first = refusal.first()?;
+    let known = matches!(first, Token::Scheme | Token::Security | Token::Bootstrap | Token::Memory);
+    if !known || refusal.at != refusal.statement.start + 1 || refusal.expected.has("number") {
+        return None;
+    }
+    let span = refusal.tokens[refusal.statement.start].span;
+    let message = format!("`{}` is a setting of the model", refusal.text(refusal.statement.start));
+    let help = "settings open the model: `model NAME { scheme auto; .. }`";
+    Some(SyntaxError::new(code::PLACE, message, span, "not a statement here").with_help(help))
 }
 
 /// A first word that is one letter off: `lett a = 1;`
@@ -249,7 +263,11 @@ fn behind_the_call(refusal: &Refusal) -> Option<SyntaxError> {
     let open = open.filter(|&(_, depth)| depth == 0).map(|(at, _)| at).next()?;
     let function =
         if open > 0 && refusal.tokens[open - 1].token.is_name() { refusal.text(open - 1) } else { "f" };
-    let help = format!("write it inside: `{function}(.., {word} = ..)`");
+    let value = match refusal.token(refusal.at + 1) {
+        Some(Token::Number(number)) => number,
+        _ => "..",
+    };
+    let help = format!("write it inside: `{function}(.., {word} = {value})`");
     let message = format!("`{word}` is an argument and belongs inside the call of `{function}`");
     Some(refusal.error(code::ARGUMENT, message, "behind the call", &help))
 }
@@ -258,6 +276,7 @@ fn behind_the_call(refusal: &Refusal) -> Option<SyntaxError> {
 fn out_of_place(refusal: &Refusal) -> Option<SyntaxError> {
     let first = refusal.first()?;
     let inside = refusal.before().is_some();
+    let in_header = refusal.expected.has("\")\"") && !refusal.expected.has("\"+\""); // of a function
     let unexpected = code::UNEXPECTED;
     match refusal.found()? {
         Token::None if inside => Some(refusal.error(
@@ -304,19 +323,28 @@ fn out_of_place(refusal: &Refusal) -> Option<SyntaxError> {
             "inside a model",
             "one model a file",
         )),
-        Token::Colon if *first == Token::Let => Some(refusal.error(
+        Token::OpenParen if *first == Token::For && refusal.before() == Some(first) => Some(refusal.error(
+            unexpected,
+            "a loop has no parentheses around its range",
+            "not here",
+            "write `for i in 0..n { .. }`",
+        )),
+        Token::Colon if refusal.token(refusal.at + 1) == Some(&Token::Equals) => {
+            Some(refusal.error(code::SPELLING, "there is no `:=`", "not an operator", "write `=`"))
+        }
+        Token::Colon if *first == Token::Let && refusal.expected.has("\"=\"") => Some(refusal.error(
             code::TYPE,
             "`let` takes no type",
             "remove the type",
             "the shape follows from the value",
         )),
-        Token::Colon if *first == Token::Fn => Some(refusal.error(
+        Token::Colon if *first == Token::Fn && in_header => Some(refusal.error(
             code::TYPE,
             "parameters take no type",
             "remove the type",
             "a function works for all shapes its body allows",
         )),
-        Token::Equals if *first == Token::Fn && inside => Some(refusal.error(
+        Token::Equals if *first == Token::Fn && in_header => Some(refusal.error(
             unexpected,
             "parameters have no default value",
             "not here",

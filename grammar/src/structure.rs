@@ -174,7 +174,7 @@ fn check_statements<'s>(tokens: &[Placed<'s>], errors: &mut Vec<SyntaxError>) ->
                 out.extend_from_slice(&tokens[lost.end..at]);
                 blocks += usize::from(opens && lost.end < range.end);
                 match fault {
-                    Fault::Unopened(_) if dangling => {}
+                    Fault::Unopened(_) if dangling && !statement[0].token.is_statement_word() => {}
                     Fault::Unopened(error) | Fault::Unclosed(error) | Fault::Other(error) => {
                         errors.push(error.clone())
                     }

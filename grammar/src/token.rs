@@ -124,6 +124,8 @@ pub(crate) enum Token<'s> {
     #[regex(r#""[^"\n]*"#, |_| fault::<()>(Mistake::Unclosed))]
     #[regex(r"#[^\n]*", |_| fault::<()>(Mistake::Hash), allow_greedy = true)]
     #[token("/*", block_comment)]
+    #[token("&&", |_| fault::<()>(Mistake::Character))]
+    #[token("||", |_| fault::<()>(Mistake::Character))]
     Bad,
     /// A statement that could not be read, reported already, with the names it defines.
     Broken(Vec<Name>),
@@ -403,12 +405,8 @@ fn malformed_number(text: &str, span: Span) -> SyntaxError {
 
 fn unknown_character(text: &str, span: Span) -> SyntaxError {
     let shown: String = text.chars().flat_map(char::escape_debug).collect();
-    let error = SyntaxError::new(
-        code::CHARACTER,
-        format!("unexpected character `{shown}`"),
-        span,
-        "not in the language",
-    );
+    let error =
+        SyntaxError::new(code::CHARACTER, format!("unexpected `{shown}`"), span, "not in the language");
     let help = match text {
         "×" | "·" | "⋅" | "∗" => "write `*`",
         "÷" => "write `/`",
@@ -420,7 +418,9 @@ fn unknown_character(text: &str, span: Span) -> SyntaxError {
         "√" => "write `sqrt(x)`",
         "∑" => "write `sum(x)`",
         "≤" | "≥" | "≠" => "there are no comparisons; use `step(x)` or `sign(x)`",
-        "&" | "|" | "!" | "~" => "there is no logic; for values 0 and 1, `a * b` is and, `1 - a` is not",
+        "&" | "|" | "&&" | "||" | "!" | "~" => {
+            "there is no logic; for values 0 and 1, `a * b` is and, `1 - a` is not"
+        }
         "%" => "there is no remainder",
         "\u{a0}" => "this is a non-breaking space: write an ordinary one",
         _ => return error,
