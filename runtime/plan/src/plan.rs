@@ -151,10 +151,18 @@ pub enum Op {
     },
     /// CKKS: A @ B by masks, both encrypted in plain layout; 2 levels.
     MaskedMatMul,
-    /// GL: A @ B, A held plain, B held transposed, result plain; 1 level.
+    /// GL: A @ B, A held plain, B held transposed; 1 level. The result is held either way: transposed it is the product of
+    /// the operands in the other order, `(A B)^T = B^T A^T`, at the same cost.
     MatMul,
-    /// GL: A @ P, A held plain, P clear; no key switch; 1 level.
+    /// GL: A @ P, A held plain, P clear with the batch axes of A or none; no key switch; 1 level. Row tiles of A are
+    /// multiplied one by one, so A may have more rows than a tile; P fits one tile.
     MatMulClear,
+    /// GL: a linear map that treats all held rows of a tile alike ([`crate::rows::RowMap`]): products with clear matrices, then
+    /// one rotation of each product; operands as of `Linear`; 1 level. Without rotations there is no key switch.
+    LinearRows {
+        /// chain of steps
+        steps: Vec<LinearStep>,
+    },
     /// GL: transpose of how the value is held (the tensor stays the same); 0 levels.
     Flip,
 }
@@ -222,6 +230,21 @@ pub struct Estimate {
     pub peak_bytes: Bytes,
     /// levels used from input to the deepest output
     pub levels_used: u32,
+}
+
+impl Op {
+    /// Levels an operation on encrypted values costs; None for inputs and clear values, and for `Adjust`, which goes to any
+    /// lower level.
+    pub fn level_cost(&self) -> Option<u32> {
+        match self {
+            Op::Input(_) | Op::Constant(_) | Op::Clear(_) | Op::Adjust => None,
+            Op::Add | Op::Sub | Op::Neg | Op::AddClear | Op::MulInteger(_) | Op::Flip => Some(0),
+            Op::MulClear | Op::Mul | Op::Combine { .. } => Some(1),
+            Op::MatMul | Op::MatMulClear | Op::LinearRows { .. } => Some(1),
+            Op::Linear { masks, .. } => Some(u32::from(*masks)),
+            Op::MaskedMatMul => Some(2),
+        }
+    }
 }
 
 impl Node {

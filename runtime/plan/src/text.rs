@@ -140,6 +140,7 @@ pub fn operation(op: &Op) -> String {
         Op::MaskedMatMul => "masked_matmul".into(),
         Op::MatMul => "matmul".into(),
         Op::MatMulClear => "matmul_clear".into(),
+        Op::LinearRows { steps } => format!("linear_rows ({})", chain(steps)),
         Op::Flip => "flip".into(),
     }
 }

@@ -2,7 +2,7 @@
 //! returns an error; it never computes a wrong number because of the plan.
 
 use crate::layout::{Geometry, Shift};
-use crate::linear;
+use crate::linear::{self, LinearStep, Operand};
 use crate::params::{ParamsError, RingSpec, Scheme};
 use crate::plan::{FORMAT, Form, Key, KeyKind, Node, Op, Plan, Secrecy};
 use crate::units::{Level, NodeId};
@@ -206,29 +206,47 @@ fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: 
                 Err(format!("adjusts level {from} to {level}, which is not below"))
             }
         }
-        Op::Linear { steps, masks, .. } => {
+        Op::Linear { steps, .. } | Op::LinearRows { steps } => {
             let (from, _) = ct(0)?;
             (1..args.len()).try_for_each(pt)?;
             let shape = linear::output_shape(steps, &args[0].shape).map_err(|e| e.to_string())?;
             same("shape", &shape, &n.shape)?;
-            spend(from, u32::from(*masks))
+            if matches!(n.op, Op::LinearRows { .. }) {
+                same("scheme is GL", &true, &gl)?;
+            }
+            spend(from, n.op.level_cost().unwrap_or(0))
         }
-        Op::MaskedMatMul | Op::MatMul | Op::MatMulClear => {
+        Op::MaskedMatMul | Op::MatMul => {
             arity(args, 2)?;
             let shapes = [args[0].shape.as_slice(), args[1].shape.as_slice()];
             let shape = crate::op::TensorOp::MatMul.output_shape(&shapes).map_err(|e| e.to_string())?;
             same("shape", &shape, &n.shape)?;
-            same("scheme is GL", &(n.op != Op::MaskedMatMul), &gl)?;
-            contraction_fits(plan, args)?;
-            same("orientation", &false, &transposed)?;
+            same("scheme is GL", &(n.op == Op::MatMul), &gl)?;
+            product_fits(plan, args)?;
             let (from, held) = ct(0)?;
             same("orientation of operand 0", &false, &held)?;
-            if n.op == Op::MatMulClear {
-                pt(1)?;
-            } else {
-                same("level and orientation of operand 1", &(from, gl), &ct(1)?)?;
+            same("level and orientation of operand 1", &(from, gl), &ct(1)?)?;
+            if !gl {
+                same("orientation", &false, &transposed)?;
             }
-            spend(from, if gl { 1 } else { 2 })
+            spend(from, n.op.level_cost().unwrap_or(0))
+        }
+        Op::MatMulClear => {
+            arity(args, 2)?;
+            let weight = args[1].shape.clone();
+            let step = LinearStep::MatMulRight { weight: Operand(0), shape: weight.clone() };
+            let shape = step.output_shape(&args[0].shape).map_err(|e| e.to_string())?;
+            same("shape", &shape, &n.shape)?;
+            same("scheme is GL", &true, &gl)?;
+            let (k, j) = Geometry::matrix_of(&weight);
+            if k > plan.geometry.cols || j > plan.geometry.cols {
+                return Err(format!("a clear matrix {k} x {j} does not fit {} columns", plan.geometry.cols));
+            }
+            let (from, held) = ct(0)?;
+            same("orientation of operand 0", &false, &held)?;
+            same("orientation", &false, &transposed)?;
+            pt(1)?;
+            spend(from, 1)
         }
         Op::Flip => {
             arity(args, 1)?;
@@ -245,8 +263,8 @@ fn arity(args: &[&Node], count: usize) -> Result<(), String> {
     if args.len() == count { Ok(()) } else { Err(format!("it takes {count} operands, {} given", args.len())) }
 }
 
-/// Products work inside one tile: every matrix axis fits the frame.
-fn contraction_fits(plan: &Plan, args: &[&Node]) -> Result<(), String> {
+/// Encrypted products work inside one tile: every matrix axis fits the frame.
+fn product_fits(plan: &Plan, args: &[&Node]) -> Result<(), String> {
     let g = &plan.geometry;
     let ((i, k), (_, j)) = (Geometry::matrix_of(&args[0].shape), Geometry::matrix_of(&args[1].shape));
     if i <= g.rows && k <= g.cols && k <= g.rows && j <= g.cols {
@@ -309,4 +327,92 @@ pub fn masked_matmul_shifts(g: &Geometry) -> Vec<Shift> {
     shifts.sort_unstable();
     shifts.dedup();
     shifts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::plan::{Estimate, Input, Output};
+    use crate::security::SecurityLevel;
+    use crate::units::Bytes;
+    use crate::{LinearStep, Operand, Tensor, plan::Constant};
+
+    const TOY_RING: RingSpec = RingSpec::Gl { n: 4, p: 5 };
+
+    fn toy_params() -> Params {
+        let step = TOY_RING.modulus_step();
+        let q0 = crate::prime::nearest_prime(1 << 50, step, 1 << 61, &[]).unwrap();
+        let q1 = crate::prime::nearest_prime(1 << 40, step, 1 << 61, &[]).unwrap();
+        let special = crate::prime::prime_below(1 << 60, step, &[]).unwrap();
+        let q = vec![q0, q1];
+        let scale = Params::canonical_scales(&q, (1u64 << 40) as f64);
+        let security = SecurityLevel { bits: 128 };
+        Params { ring: TOY_RING, q, special: vec![special], digit: 1, scale, security, insecure: true }
+    }
+
+    /// `x` at level 1, a constant, and one operation on them.
+    fn plan_of(op: Op, args: &[u32], shape: &[usize], level: u32, transposed: bool, keys: Vec<Key>) -> Plan {
+        let cipher = |level, transposed| Form::Cipher { level: Level(level), transposed, noise: 0.0 };
+        let node = |op, args: &[u32], shape: &[usize], form| Node {
+            op,
+            args: args.iter().map(|&a| NodeId(a)).collect(),
+            shape: shape.to_vec(),
+            form,
+            line: 0,
+        };
+        let input = Input {
+            name: "x".into(),
+            secrecy: Secrecy::Cipher,
+            shape: vec![9, 4],
+            low: -1.0,
+            high: 1.0,
+            line: 1,
+        };
+        let output = Output {
+            name: "y".into(),
+            node: NodeId(2),
+            precision: 1e-3,
+            predicted_error: 1e-6,
+            approximation_error: 0.0,
+            max_abs: 1.0,
+        };
+        Plan {
+            format: FORMAT,
+            program: "t".into(),
+            params: toy_params(),
+            geometry: Geometry { scheme: Scheme::Gl, lanes: 4, rows: 4, cols: 4 },
+            inputs: vec![input],
+            constants: vec![Constant { name: "w".into(), value: Tensor::full(&[4, 2], 0.5) }],
+            nodes: vec![
+                node(Op::Input(0), &[], &[9, 4], cipher(1, false)),
+                node(Op::Constant(0), &[], &[4, 2], Form::Clear),
+                node(op, args, shape, cipher(level, transposed)),
+            ],
+            outputs: vec![output],
+            keys,
+            assumptions: vec![],
+            estimate: Estimate { key_switches: 0, key_bytes: Bytes(0), peak_bytes: Bytes(0), levels_used: 1 },
+        }
+    }
+
+    #[test]
+    fn clear_products_take_row_tiles() {
+        let good = plan_of(Op::MatMulClear, &[0, 1], &[9, 2], 0, false, vec![]);
+        verify(&good).unwrap();
+        assert_eq!(Plan::from_json(&good.to_json()).unwrap(), good);
+        assert!(verify(&plan_of(Op::MatMulClear, &[0, 1], &[9, 2], 1, false, vec![])).is_err());
+        assert!(verify(&plan_of(Op::MatMulClear, &[0, 1], &[9, 2], 0, true, vec![])).is_err());
+        let steps = vec![LinearStep::MatMulRight { weight: Operand(0), shape: vec![4, 2] }];
+        verify(&plan_of(Op::LinearRows { steps: steps.clone() }, &[0, 1], &[9, 2], 0, true, vec![])).unwrap();
+        assert!(verify(&plan_of(Op::LinearRows { steps }, &[0, 1], &[9, 2], 1, true, vec![])).is_err());
+    }
+
+    #[test]
+    fn keys_reach_the_level_of_the_operand() {
+        let key = |level| vec![Key { kind: KeyKind::Relinearize, level: Level(level) }];
+        verify(&plan_of(Op::Mul, &[0, 0], &[9, 4], 0, false, key(1))).unwrap();
+        let low = verify(&plan_of(Op::Mul, &[0, 0], &[9, 4], 0, false, key(0)));
+        assert!(matches!(low, Err(VerifyError::MissingKey { level: Level(1), .. })));
+    }
 }
