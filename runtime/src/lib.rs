@@ -1,5 +1,6 @@
 //! The fhec runtime.
 
+pub mod ckks;
 pub mod math;
 pub mod ring;
 pub mod rlwe;

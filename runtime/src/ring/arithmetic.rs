@@ -197,7 +197,7 @@ impl Ring {
     }
 
     /// Calls `f` with every limb of `a`, its number and its tables; in parallel when that pays.
-    fn for_each_limb(&self, a: &mut Poly, f: impl Fn(&LimbRing, usize, &mut [u64]) + Sync) {
+    pub(super) fn for_each_limb(&self, a: &mut Poly, f: impl Fn(&LimbRing, usize, &mut [u64]) + Sync) {
         assert!(a.degree() == self.degree() && a.limbs() <= self.primes(), "polynomial of another ring");
         for_each_limb(a, |i, limb| f(&self.limbs[i], i, limb));
     }

@@ -20,6 +20,8 @@ use crate::ring::spec::RingSpec;
 #[derive(Clone, Debug)]
 pub(crate) struct LimbRing {
     modulus: Modulus,
+    /// zeta^(x_len / 2), a square root of -1
+    imaginary: u64,
     x_axis: NegacyclicNtt,
     w_axis: Option<WAxis>,
 }
@@ -43,11 +45,17 @@ impl LimbRing {
             RingSpec::PowerOfTwo { .. } => None,
             RingSpec::Gl { .. } => Some(WAxis::new(spec, modulus)?),
         };
-        Ok(LimbRing { modulus, x_axis, w_axis })
+        let imaginary = modulus.pow(x_axis.psi(), spec.rows() as u64);
+        Ok(LimbRing { modulus, imaginary, x_axis, w_axis })
     }
 
     pub(crate) fn modulus(&self) -> &Modulus {
         &self.modulus
+    }
+
+    /// The value of X^(x_len / 2) at the points X = zeta^(5^j).
+    pub(crate) fn imaginary(&self) -> u64 {
+        self.imaginary
     }
 
     /// Primitive root zeta of order 2 `x_len` at whose powers the values are taken.

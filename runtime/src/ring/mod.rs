@@ -5,6 +5,7 @@
 //! [l][s][j] (see `limb`).
 
 mod arithmetic;
+mod constants;
 mod galois;
 mod limb;
 mod poly;
