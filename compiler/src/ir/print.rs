@@ -63,7 +63,7 @@ fn place(span: Option<Span>) -> String {
 /// One node without its number: operation, operands, facts, secrecy and shape.
 pub fn line(g: &Graph, id: NodeId) -> String {
     let node = g.node(id);
-    let mut s = operation(g, &node.op);
+    let mut s = bare_operation(g, &node.op);
     let args: Vec<String> = g.args(id).iter().map(NodeId::to_string).collect();
     if !args.is_empty() {
         let _ = write!(s, " {}", args.join(", "));
@@ -75,7 +75,15 @@ pub fn line(g: &Graph, id: NodeId) -> String {
     s
 }
 
-fn operation(g: &Graph, op: &Op) -> String {
+/// An operation with its parameters and wishes, without operands: equal texts mean equal operations.
+pub fn operation(g: &Graph, op: &Op) -> String {
+    match op {
+        Op::Function { wish, .. } => bare_operation(g, op) + &wishes(wish),
+        other => bare_operation(g, other),
+    }
+}
+
+fn bare_operation(g: &Graph, op: &Op) -> String {
     match op {
         Op::Input(i) => format!("input %{}", name(&g.inputs[*i].name)),
         Op::Constant(c) => format!("const c{c}"),

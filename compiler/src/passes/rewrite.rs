@@ -2,7 +2,7 @@
 
 use crate::ir::{Graph, NodeId, Op};
 use grammar::Span;
-use plan::{Tensor, TensorOp};
+use plan::{LinearStep, Tensor, TensorOp};
 
 /// A new graph in the making, and where every finished node of the old one went.
 pub(crate) struct Rewrite<'g> {
@@ -60,10 +60,51 @@ impl<'g> Rewrite<'g> {
         self.new.constant("", value, span)
     }
 
+    /// A clear value with all elements equal: a scalar and its repetition, however large the shape.
+    pub(crate) fn uniform(&mut self, shape: &[usize], value: f64, span: Option<Span>) -> NodeId {
+        let scalar = self.constant(Tensor::scalar(value), span);
+        if shape.is_empty() {
+            return scalar;
+        }
+        let steps = vec![LinearStep::Broadcast { shape: shape.to_vec() }];
+        self.tensor(TensorOp::Linear { steps }, &[scalar], span)
+    }
+
     fn finish(mut self) -> Graph {
         self.new.outputs = self.old.outputs.clone();
         let map = &self.map;
         self.new.outputs.iter_mut().for_each(|o| o.node = map[o.node.index()]);
         self.new
     }
+}
+
+/// The number that all elements of a clear value are known to be.
+pub fn uniform_value(g: &Graph, id: NodeId) -> Option<f64> {
+    match &g.node(id).op {
+        Op::Constant(c) => uniform(&g.constants[*c].value),
+        Op::Tensor(TensorOp::Linear { steps }) => match steps[..] {
+            [LinearStep::Broadcast { .. }] => uniform_value(g, g.args(id)[0]),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The number that all elements of a tensor are.
+pub(crate) fn uniform(t: &Tensor) -> Option<f64> {
+    let first = *t.data().first()?;
+    t.data().iter().all(|x| x.to_bits() == first.to_bits()).then_some(first)
+}
+
+/// The value of a node that is made of constants alone, however it is written.
+pub fn known_value(g: &Graph, id: NodeId) -> Option<Tensor> {
+    if let Some(value) = g.constant_value(id) {
+        return Some(value.clone());
+    }
+    if g.is_cipher(id) || matches!(g.node(id).op, Op::Input(_)) {
+        return None;
+    }
+    let args: Option<Vec<Tensor>> = g.args(id).into_iter().map(|a| known_value(g, a)).collect();
+    let args = args?;
+    g.node(id).op.eval(&args.iter().collect::<Vec<_>>()).ok()
 }
