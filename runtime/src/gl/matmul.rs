@@ -1,0 +1,136 @@
+//! Matrix products A B^dagger of batches; one level each.
+//!
+//! With ciphertexts (a_0, a_1) and (b_0, b_1) the four trace products d_ab of the components decrypt as
+//!   d_00 + s d_10 + sigma_k(s) d_01 + s sigma_k(s) d_11
+//! on diagonal k, sigma_k: X -> X^(-5^k), W -> W^-1. Two key switches, added to P (d_00, d_10) before a single division by
+//! P q_l, bring it back under s. With a plaintext on the right nothing has to be switched; with a plaintext on the left one
+//! key per diagonal suffices. Sums of products are switched once.
+
+use crate::gl::product::{Operand, trace_products};
+use crate::gl::{Gl, GlCiphertext, GlError, GlPlaintext, check_scales};
+use crate::ring::{Form, Galois, Poly};
+use crate::rlwe::{Ciphertext, EvaluationKeys, Extended, KeySource, RlweError};
+use rayon::prelude::*;
+
+impl Gl {
+    /// A B^dagger of two encrypted batches. Needs the keys for [`GlOperation::Product`](crate::gl::GlOperation).
+    ///
+    /// # Errors
+    /// At level 0, when levels or shapes differ, or when a key is missing.
+    pub fn matmul(
+        &self,
+        a: &GlCiphertext,
+        b: &GlCiphertext,
+        keys: &EvaluationKeys,
+    ) -> Result<GlCiphertext, GlError> {
+        self.matmul_sum(&[(a, b)], keys)
+    }
+
+    /// sum_i A_i B_i^dagger, with the key switches of a single product. All operands have one level, all products one
+    /// scale.
+    ///
+    /// # Errors
+    /// [`GlError::EmptySum`], [`GlError::ScaleMismatch`]; at level 0; when levels or shapes differ; when a key is missing.
+    pub fn matmul_sum(
+        &self,
+        terms: &[(&GlCiphertext, &GlCiphertext)],
+        keys: &EvaluationKeys,
+    ) -> Result<GlCiphertext, GlError> {
+        let (a, b) = *terms.first().ok_or(GlError::EmptySum)?;
+        for (x, y) in terms {
+            self.check_pair(a, x)?;
+            self.check_pair(a, y)?;
+            check_scales(a.scale() * b.scale(), x.scale() * y.scale())?;
+        }
+        let (level, scale) = (a.level(), self.product_scale(a.scale(), b.scale(), a.level())?);
+        let operands: Vec<_> = terms.iter().map(|(x, y)| (components(x), components(y))).collect();
+        let parts = trace_products(self.chain.ring(), level + 1, &operands);
+        let [d00, d10, d01, d11] = &parts[..] else { unreachable!("two components times two") };
+        let diagonal = |k: usize| {
+            let map = self.dagger_map(k);
+            let mut sum = self.switched(&d01[k], KeySource::Galois(map), keys)?;
+            sum.add_assign(&self.chain, &self.switched(&d11[k], KeySource::Product(map), keys)?);
+            sum.add_scaled(&self.chain, &d00[k], &d10[k]);
+            self.chain.mod_down_rescale(&sum)
+        };
+        self.from_diagonals(diagonal, scale)
+    }
+
+    /// A P^dagger for an encoded batch P; no key.
+    ///
+    /// # Errors
+    /// At level 0, or when the plaintext does not serve the level of A.
+    pub fn matmul_plain(&self, a: &GlCiphertext, p: &GlPlaintext) -> Result<GlCiphertext, GlError> {
+        self.matmul_plain_sum(&[(a, p)])
+    }
+
+    /// sum_i A_i P_i^dagger with one rescale; no key. All ciphertexts have one level, all products one scale.
+    ///
+    /// # Errors
+    /// [`GlError::EmptySum`], [`GlError::ScaleMismatch`]; at level 0; when levels or shapes do not fit.
+    pub fn matmul_plain_sum(&self, terms: &[(&GlCiphertext, &GlPlaintext)]) -> Result<GlCiphertext, GlError> {
+        let (a, p) = *terms.first().ok_or(GlError::EmptySum)?;
+        for (x, m) in terms {
+            self.check_pair(a, x)?;
+            self.check_plain(x, m)?;
+            check_scales(a.scale() * p.scale(), x.scale() * m.scale())?;
+        }
+        let (level, scale) = (a.level(), self.product_scale(a.scale(), p.scale(), a.level())?);
+        let operands: Vec<_> = terms.iter().map(|(x, m)| (components(x), vec![polys(m)])).collect();
+        let mut parts = trace_products(self.chain.ring(), level + 1, &operands);
+        let masks = parts.pop().unwrap_or_default();
+        let bodies = parts.pop().unwrap_or_default();
+        let pairs = bodies.into_par_iter().zip(masks);
+        let diagonals: Result<Vec<Ciphertext>, RlweError> =
+            pairs.map(|(body, mask)| self.chain.rescale(&Ciphertext::new(vec![body, mask])?)).collect();
+        Ok(GlCiphertext::from_parts(diagonals?, scale))
+    }
+
+    /// P B^dagger for an encoded batch P. Needs the keys for
+    /// [`GlOperation::PlainLeftProduct`](crate::gl::GlOperation).
+    ///
+    /// # Errors
+    /// At level 0, when the plaintext does not serve the level of B, or when a key is missing.
+    pub fn plain_matmul(
+        &self,
+        p: &GlPlaintext,
+        b: &GlCiphertext,
+        keys: &EvaluationKeys,
+    ) -> Result<GlCiphertext, GlError> {
+        self.check_plain(b, p)?;
+        let (level, scale) = (b.level(), self.product_scale(b.scale(), p.scale(), b.level())?);
+        let parts = trace_products(self.chain.ring(), level + 1, &[(vec![polys(p)], components(b))]);
+        let zero = self.chain.ring().zero(level + 1, Form::Evaluation);
+        let diagonal = |k: usize| {
+            let mut sum = self.switched(&parts[1][k], KeySource::Galois(self.dagger_map(k)), keys)?;
+            sum.add_scaled(&self.chain, &parts[0][k], &zero);
+            self.chain.mod_down_rescale(&sum)
+        };
+        self.from_diagonals(diagonal, scale)
+    }
+
+    /// P c s' under s, for the source s' of a key.
+    fn switched(&self, c: &Poly, source: KeySource, keys: &EvaluationKeys) -> Result<Extended, RlweError> {
+        let key = keys.get(source, c.limbs() - 1)?;
+        self.chain.key_product(&self.chain.decompose(c), Galois::default(), key)
+    }
+
+    fn from_diagonals(
+        &self,
+        diagonal: impl Fn(usize) -> Result<Ciphertext, RlweError> + Send + Sync,
+        scale: f64,
+    ) -> Result<GlCiphertext, GlError> {
+        let diagonals: Result<Vec<Ciphertext>, RlweError> =
+            (0..self.side).into_par_iter().map(diagonal).collect();
+        Ok(GlCiphertext::from_parts(diagonals?, scale))
+    }
+}
+
+/// Both components with all diagonals.
+fn components(a: &GlCiphertext) -> Operand<'_> {
+    vec![a.diagonals().iter().map(|f| f.body()).collect(), a.diagonals().iter().map(|f| f.mask()).collect()]
+}
+
+fn polys(p: &GlPlaintext) -> Vec<&Poly> {
+    p.diagonals().iter().collect()
+}

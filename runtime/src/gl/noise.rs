@@ -1,0 +1,19 @@
+//! Predicted errors of the operations on matrices, as the root mean square over the entries in units of the scale.
+//!
+//! Entries are slots of diagonals, so what [`crate::rlwe::noise`] says of slots holds for entries. Here is what only
+//! matrices have. Errors of independent sources add in quadrature.
+
+use crate::rlwe::{Chain, noise};
+
+/// The errors of the operands in a product A B^dagger: sqrt(n (|A|^2 e_B^2 + |B|^2 e_A^2)), with |.| the root mean square
+/// of the entries and e that of their errors.
+pub fn propagated(side: usize, a_rms: f64, a_error: f64, b_rms: f64, b_error: f64) -> f64 {
+    (side as f64).sqrt() * (a_rms * b_error).hypot(b_rms * a_error)
+}
+
+/// The key switches of A B^dagger at `level` >= 1 and the division by P q_l: two digit parts, one rounding.
+pub fn product_switch(chain: &Chain, level: usize) -> f64 {
+    let one = noise::key_switch_rescale(chain, level);
+    let rounding = noise::rounding(chain.ring_spec());
+    (2.0 * (one * one - rounding * rounding) + rounding * rounding).sqrt()
+}

@@ -1,0 +1,55 @@
+//! Transpose, conjugate transpose, conjugate: no level.
+
+use crate::gl::{Gl, GlCiphertext, GlError};
+use crate::ring::Galois;
+use crate::rlwe::{Ciphertext, EvaluationKeys, RlweError};
+use rayon::prelude::*;
+
+impl Gl {
+    /// A^T. Diagonal k is diagonal -k of A, rotated by k rows.
+    ///
+    /// # Errors
+    /// When a key for [`GlOperation::Transpose`](crate::gl::GlOperation) is missing, or shapes do not fit.
+    pub fn transpose(&self, a: &GlCiphertext, keys: &EvaluationKeys) -> Result<GlCiphertext, GlError> {
+        let spec = self.chain.ring_spec();
+        self.map_diagonals(a, keys, |k| ((self.side - k) % self.side, spec.rotation(k as i64)))
+    }
+
+    /// A^dagger, the transpose of the conjugate.
+    ///
+    /// # Errors
+    /// When a key for [`GlOperation::ConjugateTranspose`](crate::gl::GlOperation) is missing, or shapes do not fit.
+    pub fn conjugate_transpose(
+        &self,
+        a: &GlCiphertext,
+        keys: &EvaluationKeys,
+    ) -> Result<GlCiphertext, GlError> {
+        self.map_diagonals(a, keys, |k| ((self.side - k) % self.side, self.dagger_map(k)))
+    }
+
+    /// The complex conjugate of every entry.
+    ///
+    /// # Errors
+    /// When the key for [`GlOperation::Conjugate`](crate::gl::GlOperation) is missing, or shapes do not fit.
+    pub fn conjugate(&self, a: &GlCiphertext, keys: &EvaluationKeys) -> Result<GlCiphertext, GlError> {
+        let map = self.chain.ring_spec().conjugation();
+        self.map_diagonals(a, keys, |k| (k, map))
+    }
+
+    /// Diagonal k of the result is a diagonal of `a` under an automorphism, both given by `image` of k.
+    fn map_diagonals(
+        &self,
+        a: &GlCiphertext,
+        keys: &EvaluationKeys,
+        image: impl Fn(usize) -> (usize, Galois) + Sync,
+    ) -> Result<GlCiphertext, GlError> {
+        self.check_diagonals(a.diagonals().len())?;
+        let diagonal = |k: usize| {
+            let (from, map) = image(k);
+            self.chain.automorphism(&a.diagonals()[from], map, keys)
+        };
+        let diagonals: Result<Vec<Ciphertext>, RlweError> =
+            (0..self.side).into_par_iter().map(diagonal).collect();
+        Ok(GlCiphertext::from_parts(diagonals?, a.scale()))
+    }
+}
