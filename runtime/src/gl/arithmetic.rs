@@ -40,10 +40,7 @@ impl Gl {
     pub fn add_plain(&self, a: &GlCiphertext, m: &GlPlaintext) -> Result<GlCiphertext, GlError> {
         self.check_plain(a, m)?;
         check_scales(a.scale(), m.scale())?;
-        let pairs = a.diagonals().par_iter().zip(m.diagonals());
-        let sums: Result<Vec<Ciphertext>, RlweError> =
-            pairs.map(|(f, m)| self.chain.add_plain(f, m)).collect();
-        Ok(GlCiphertext::from_parts(sums?, a.scale()))
+        self.assemble(a.scale(), |k| self.chain.add_plain(&a.diagonals()[k], &m.diagonals()[k]))
     }
 
     /// sum_i c_i A_i at the canonical scale one level below, with one rescale. All operands have the same level; their
@@ -71,9 +68,7 @@ impl Gl {
             }
             self.chain.rescale(&sum)
         };
-        let diagonals: Result<Vec<Ciphertext>, RlweError> =
-            (0..self.side).into_par_iter().map(diagonal).collect();
-        Ok(GlCiphertext::from_parts(diagonals?, target))
+        self.assemble(target, diagonal)
     }
 
     /// The same batch at a lower level, by forgetting limbs: the scale stays.
@@ -107,9 +102,7 @@ impl Gl {
     ) -> Result<GlCiphertext, GlError> {
         self.check_pair(a, b)?;
         check_scales(a.scale(), b.scale())?;
-        let pairs = a.diagonals().par_iter().zip(b.diagonals());
-        let results: Result<Vec<Ciphertext>, RlweError> = pairs.map(|(x, y)| f(x, y)).collect();
-        Ok(GlCiphertext::from_parts(results?, a.scale()))
+        self.assemble(a.scale(), |k| f(&a.diagonals()[k], &b.diagonals()[k]))
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::gl::{Gl, GlError};
 use crate::ring::{Form, Poly};
 use crate::rlwe::{Ciphertext, RlweError};
+use rayon::prelude::*;
 
 /// An encrypted batch of matrices: one RLWE ciphertext of degree 1 per diagonal, all at one level, with the exact scale.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +95,17 @@ impl Gl {
 
     pub(crate) fn check_diagonals(&self, found: usize) -> Result<(), GlError> {
         if found == self.side { Ok(()) } else { Err(GlError::WrongDiagonals { side: self.side, found }) }
+    }
+
+    /// The ciphertext with the given diagonals, computed in parallel.
+    pub(crate) fn assemble(
+        &self,
+        scale: f64,
+        diagonal: impl Fn(usize) -> Result<Ciphertext, RlweError> + Send + Sync,
+    ) -> Result<GlCiphertext, GlError> {
+        let diagonals: Result<Vec<Ciphertext>, RlweError> =
+            (0..self.side).into_par_iter().map(diagonal).collect();
+        Ok(GlCiphertext::from_parts(diagonals?, scale))
     }
 
     /// Checks that two ciphertexts have all diagonals and the same level.

@@ -1,8 +1,7 @@
 //! Element-wise products, diagonal by diagonal as in CKKS; one level each.
 
 use crate::gl::{Gl, GlCiphertext, GlError, GlPlaintext, check_scales};
-use crate::rlwe::{Ciphertext, EvaluationKeys, RlweError};
-use rayon::prelude::*;
+use crate::rlwe::EvaluationKeys;
 
 impl Gl {
     /// A o B, relinearised and rescaled in one division. Needs the key for [`GlOperation::Hadamard`](crate::gl::GlOperation).
@@ -17,12 +16,10 @@ impl Gl {
     ) -> Result<GlCiphertext, GlError> {
         self.check_pair(a, b)?;
         let scale = self.product_scale(a.scale(), b.scale(), a.level())?;
-        let pairs = a.diagonals().par_iter().zip(b.diagonals());
-        let product = |(x, y): (&Ciphertext, &Ciphertext)| {
-            self.chain.relinearize_rescale(&self.chain.tensor(x, y)?, keys)
-        };
-        let products: Result<Vec<Ciphertext>, RlweError> = pairs.map(product).collect();
-        Ok(GlCiphertext::from_parts(products?, scale))
+        self.assemble(scale, |k| {
+            let product = self.chain.tensor(&a.diagonals()[k], &b.diagonals()[k])?;
+            self.chain.relinearize_rescale(&product, keys)
+        })
     }
 
     /// A o A.
@@ -32,9 +29,9 @@ impl Gl {
     pub fn hadamard_square(&self, a: &GlCiphertext, keys: &EvaluationKeys) -> Result<GlCiphertext, GlError> {
         self.check_diagonals(a.diagonals().len())?;
         let scale = self.product_scale(a.scale(), a.scale(), a.level())?;
-        let square = |x: &Ciphertext| self.chain.relinearize_rescale(&self.chain.tensor_square(x)?, keys);
-        let squares: Result<Vec<Ciphertext>, RlweError> = a.diagonals().par_iter().map(square).collect();
-        Ok(GlCiphertext::from_parts(squares?, scale))
+        self.assemble(scale, |k| {
+            self.chain.relinearize_rescale(&self.chain.tensor_square(&a.diagonals()[k])?, keys)
+        })
     }
 
     /// A o P for an encoded batch; no key.
@@ -69,8 +66,6 @@ impl Gl {
             }
             self.chain.rescale(&sum)
         };
-        let diagonals: Result<Vec<Ciphertext>, RlweError> =
-            (0..self.side).into_par_iter().map(diagonal).collect();
-        Ok(GlCiphertext::from_parts(diagonals?, scale))
+        self.assemble(scale, diagonal)
     }
 }

@@ -53,7 +53,7 @@ impl Gl {
             sum.add_scaled(&self.chain, &d00[k], &d10[k]);
             self.chain.mod_down_rescale(&sum)
         };
-        self.from_diagonals(diagonal, scale)
+        self.assemble(scale, diagonal)
     }
 
     /// A P^dagger for an encoded batch P; no key.
@@ -106,23 +106,13 @@ impl Gl {
             sum.add_scaled(&self.chain, &parts[0][k], &zero);
             self.chain.mod_down_rescale(&sum)
         };
-        self.from_diagonals(diagonal, scale)
+        self.assemble(scale, diagonal)
     }
 
     /// P c s' under s, for the source s' of a key.
     fn switched(&self, c: &Poly, source: KeySource, keys: &EvaluationKeys) -> Result<Extended, RlweError> {
         let key = keys.get(source, c.limbs() - 1)?;
         self.chain.key_product(&self.chain.decompose(c), Galois::default(), key)
-    }
-
-    fn from_diagonals(
-        &self,
-        diagonal: impl Fn(usize) -> Result<Ciphertext, RlweError> + Send + Sync,
-        scale: f64,
-    ) -> Result<GlCiphertext, GlError> {
-        let diagonals: Result<Vec<Ciphertext>, RlweError> =
-            (0..self.side).into_par_iter().map(diagonal).collect();
-        Ok(GlCiphertext::from_parts(diagonals?, scale))
     }
 }
 

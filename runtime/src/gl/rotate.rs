@@ -38,9 +38,7 @@ impl Gl {
         let map = self.rotation_map(rotation);
         let rotated =
             |k: usize| self.chain.automorphism(&a.diagonals()[rotation.source(k, self.side)], map, keys);
-        let diagonals: Result<Vec<Ciphertext>, RlweError> =
-            (0..self.side).into_par_iter().map(rotated).collect();
-        Ok(GlCiphertext::from_parts(diagonals?, a.scale()))
+        self.assemble(a.scale(), rotated)
     }
 
     /// Several rotations of one ciphertext; its diagonals are cut into digits once.
@@ -77,6 +75,7 @@ impl Gl {
 impl Rotation {
     /// The diagonal that goes to diagonal k: entry (j, j + k) comes from (j + rows, j + k + columns).
     pub(crate) fn source(self, k: usize, side: usize) -> usize {
-        (k as i64 + self.columns - self.rows).rem_euclid(side as i64) as usize
+        let steps = |steps: i64| steps.rem_euclid(side as i64) as usize;
+        (k + steps(self.columns) + side - steps(self.rows)) % side
     }
 }

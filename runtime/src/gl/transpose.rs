@@ -2,8 +2,7 @@
 
 use crate::gl::{Gl, GlCiphertext, GlError};
 use crate::ring::Galois;
-use crate::rlwe::{Ciphertext, EvaluationKeys, RlweError};
-use rayon::prelude::*;
+use crate::rlwe::EvaluationKeys;
 
 impl Gl {
     /// A^T. Diagonal k is diagonal -k of A, rotated by k rows.
@@ -48,8 +47,6 @@ impl Gl {
             let (from, map) = image(k);
             self.chain.automorphism(&a.diagonals()[from], map, keys)
         };
-        let diagonals: Result<Vec<Ciphertext>, RlweError> =
-            (0..self.side).into_par_iter().map(diagonal).collect();
-        Ok(GlCiphertext::from_parts(diagonals?, a.scale()))
+        self.assemble(a.scale(), diagonal)
     }
 }
