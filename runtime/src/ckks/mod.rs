@@ -17,7 +17,7 @@ mod rescale;
 mod rotate;
 
 use crate::math::embedding::{Embedding, EncodeError};
-use crate::ring::Poly;
+use crate::ring::{Form, Poly};
 use crate::rlwe::{self, Chain, RlweError};
 use std::sync::Arc;
 use thiserror::Error;
@@ -143,8 +143,12 @@ impl Plaintext {
     /// A plaintext from values modulo the ciphertext primes and their scale.
     ///
     /// # Errors
-    /// [`CkksError::InvalidScale`].
+    /// [`CkksError::InvalidScale`], or when the polynomial holds no values.
     pub fn new(poly: Poly, scale: f64) -> Result<Plaintext, CkksError> {
+        if poly.form() != Form::Evaluation || poly.limbs() == 0 {
+            let reason = "a plaintext has values modulo at least one prime";
+            return Err(RlweError::ForeignShape { reason }.into());
+        }
         Ok(Plaintext { poly, scale: check_scale(scale)? })
     }
 
@@ -160,7 +164,7 @@ impl Plaintext {
 
     /// Limbs - 1.
     pub fn level(&self) -> usize {
-        self.poly.limbs().saturating_sub(1)
+        self.poly.limbs() - 1
     }
 }
 

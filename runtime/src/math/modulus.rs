@@ -85,11 +85,12 @@ impl Modulus {
         self.reduce_twice(high + self.reduce_word_lazy(a as u64))
     }
 
-    /// Any signed number -> its residue.
+    /// Any signed number -> its residue, without a branch on its sign.
     #[inline(always)]
     pub fn reduce_signed(&self, a: i64) -> u64 {
         let magnitude = self.reduce(a.unsigned_abs());
-        if a < 0 { self.neg(magnitude) } else { magnitude }
+        let negative = (a >> 63) as u64;
+        magnitude ^ ((magnitude ^ self.neg(magnitude)) & negative)
     }
 
     /// Any signed 128-bit number -> its residue.

@@ -21,7 +21,7 @@ pub struct BaseConverter {
     targets: Vec<Modulus>,
     /// (D/q_i)^-1 mod q_i
     scale: Vec<Shoup>,
-    /// D/q_i mod t_j at [j][i]
+    /// D/q_i mod t_j at `[j][i]`
     factors: Vec<Vec<u64>>,
     /// -D mod t_j
     overflow: Vec<u64>,

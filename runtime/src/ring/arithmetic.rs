@@ -18,7 +18,7 @@ impl Ring {
         Poly::zero(self.degree(), limbs, form)
     }
 
-    /// The element with the given integer coefficients [t][x], modulo the first `limbs` primes, as values.
+    /// The element with the given integer coefficients `[t][x]`, modulo the first `limbs` primes, as values.
     pub fn lift(&self, coefficients: &[i64], limbs: usize) -> Poly {
         self.lift_with(coefficients, limbs, Modulus::reduce_signed)
     }
@@ -45,7 +45,7 @@ impl Ring {
         poly
     }
 
-    /// The coefficients [t][x] of an element as centred integers, from its first two limbs: exact when they are below
+    /// The coefficients `[t][x]` of an element as centred integers, from its first two limbs: exact when they are below
     /// q_0 q_1 / 2 (with a single limb, q_0 / 2) in absolute value.
     pub fn to_signed(&self, poly: &Poly) -> Vec<i128> {
         let mut low = poly.prefix(poly.limbs().min(2));

@@ -60,7 +60,7 @@ impl RingSpec {
         if g.conj { order - power } else { power }
     }
 
-    /// The image of an element given by its coefficients [t][x], with the caller's negation.
+    /// The image of an element given by its coefficients `[t][x]`, with the caller's negation.
     ///
     /// Works on residues and on small integers alike.
     pub fn map_coefficients<T: Copy>(&self, g: Galois, coefficients: &[T], neg: impl Fn(T) -> T) -> Vec<T> {
@@ -85,7 +85,7 @@ impl RingSpec {
 pub(crate) enum ValueMap {
     /// new value i is old value `table[i]`
     Table(Vec<u32>),
-    /// values ordered [l][s][j] with j < `rows`: shifts of l and j, exchange of the signs s
+    /// values ordered `[l][s][j]` with j < `rows`: shifts of l and j, exchange of the signs s
     Shifts { galois: Galois, rows: usize },
 }
 

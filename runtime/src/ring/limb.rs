@@ -6,7 +6,7 @@
 //! F^T (k * F c), with F the cyclic transform and k the transformed vector; so is its inverse,
 //! c_t = (1/p) sum_l z_l (eta^-(gamma^(l + t)) - 1).
 //!
-//! Values of a Gentry-Lee ring are ordered [l][s][j] at the points X = zeta^((-1)^s 5^j), so that every automorphism is a
+//! Values of a Gentry-Lee ring are ordered `[l][s][j]` at the points X = zeta^((-1)^s 5^j), so that every automorphism is a
 //! cyclic shift; those of the power-of-two ring are in bit-reversed order.
 
 use crate::math::{

@@ -2,7 +2,7 @@
 //!
 //! [`RingSpec`] names the ring, [`Ring`] adds primes and their tables, [`Poly`] is an element. Values are multiplied
 //! pointwise; no user of this module depends on their order except through [`RingSpec::Gl`], where it is
-//! [l][s][j] (see `limb`).
+//! `[l][s][j]` (see `limb`).
 
 mod arithmetic;
 mod constants;

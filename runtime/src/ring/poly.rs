@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 /// What the words of a limb mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// coefficients over the basis W^(gamma^t) X^x, ordered [t][x]
+    /// coefficients over the basis W^(gamma^t) X^x, ordered `[t][x]`
     Coefficient,
     /// values at the roots of unity, in the ring's own order
     Evaluation,
@@ -29,7 +29,7 @@ impl Poly {
         Poly { degree, form, words: vec![0; degree * limbs] }
     }
 
-    /// A polynomial from its words, ordered [limb][place]. The ring checks their range where it takes them from outside.
+    /// A polynomial from its words, ordered `[limb][place]`. The ring checks their range where it takes them from outside.
     ///
     /// # Errors
     /// [`RingError::PartialLimb`] unless the words fill whole limbs.
@@ -55,7 +55,7 @@ impl Poly {
         self.form
     }
 
-    /// All words, ordered [limb][place].
+    /// All words, ordered `[limb][place]`.
     pub fn words(&self) -> &[u64] {
         &self.words
     }

@@ -1,8 +1,8 @@
-//! Which ring: R = Z[X]/(X^N + 1), or the Gentry-Lee ring R(n, p) = Z[X, W]/(X^2n + 1, Phi_p(W)).
+//! Which ring: R = `Z[X]/(X^N + 1)`, or the Gentry-Lee ring R(n, p) = `Z[X, W]/(X^2n + 1, Phi_p(W))`.
 //!
 //! Both are described by the length of their X axis (N, or 2n) and of their W axis (1, or p - 1): the power-of-two ring is
 //! the case without W. A polynomial is written over the basis W^(gamma^t) X^x, with gamma the smallest generator of
-//! Z_p^*, and stored as [t][x]. Over this basis an automorphism of W is a cyclic shift of t.
+//! Z_p^*, and stored as `[t][x]`. Over this basis an automorphism of W is a cyclic shift of t.
 
 use crate::math::prime::{is_prime, lcm, primitive_root};
 use crate::ring::RingError;
@@ -14,12 +14,12 @@ pub const MAX_DEGREE: usize = 1 << 18;
 /// The name of a ring. Any values can be written; [`RingSpec::validate`] says whether they name a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RingSpec {
-    /// Z[X]/(X^N + 1), N = 2^`log_n`
+    /// `Z[X]/(X^N + 1)`, N = 2^`log_n`
     PowerOfTwo {
         /// log2 of the degree, at least 2
         log_n: u32,
     },
-    /// Z[X, W]/(X^2n + 1, Phi_p(W)), the 4np-th cyclotomic ring
+    /// `Z[X, W]/(X^2n + 1, Phi_p(W))`, the 4np-th cyclotomic ring
     Gl {
         /// a power of two, at least 4
         n: usize,

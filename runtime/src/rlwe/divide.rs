@@ -1,4 +1,4 @@
-//! Division by a product D of primes with rounding: x -> (x - [x]_D) / D for the centred remainder [x]_D.
+//! Division by a product D of primes with rounding: x -> (x - r) / D for the centred remainder r of x modulo D.
 //!
 //! Three uses: mod-down (D = P), rescale (D = q_l), and both in one step (D = P q_l), where the rounding error is paid once
 //! and the digits of a key switch may exceed P.

@@ -52,7 +52,7 @@ pub fn key_switch_rescale(chain: &Chain, level: usize) -> f64 {
     (key_product(chain, level) / divisor).hypot(rounding(chain.ring_spec()))
 }
 
-/// Root mean square over the slots of a polynomial with coefficients [t][x].
+/// Root mean square over the slots of a polynomial with coefficients `[t][x]`.
 ///
 /// By Parseval, without a transform: sum_l |sum_t c_t eta^(gamma^(l + t))|^2 = p sum_t c_t^2 - (sum_t c_t)^2.
 pub fn slot_rms(ring: RingSpec, coefficients: &[f64]) -> f64 {

@@ -21,7 +21,7 @@ impl SecretKey {
         SecretKey { coefficients, values }
     }
 
-    /// The secret with the given coefficients [t][x].
+    /// The secret with the given coefficients `[t][x]`.
     ///
     /// # Errors
     /// [`RlweError::InvalidSecret`] unless they are as many as the ring's degree and in {-1, 0, 1}.
@@ -34,7 +34,7 @@ impl SecretKey {
         Ok(SecretKey { coefficients, values })
     }
 
-    /// The coefficients [t][x], in {-1, 0, 1}: what a file of the secret holds.
+    /// The coefficients `[t][x]`, in {-1, 0, 1}: what a file of the secret holds.
     pub fn coefficients(&self) -> &[i64] {
         &self.coefficients
     }
