@@ -35,6 +35,9 @@ pub enum OpError {
         /// level of the second
         right: Level,
     },
+    /// An operation on no ciphertext, or on more than it takes.
+    #[error("a value without the ciphertexts it should have")]
+    Empty,
     /// CKKS refuses.
     #[error(transparent)]
     Ckks(#[from] CkksError),

@@ -81,7 +81,7 @@ impl Backend for Books<'_> {
         let out = match (x.first(), map.masks) {
             (Some(a), true) => self.product(a, a.scale)?,
             (Some(a), false) => *a,
-            (None, _) => return Err(OpError::Level { needed: 0, available: 0 }),
+            (None, _) => return Err(OpError::Empty),
         };
         x.iter().try_for_each(|a| Books::same(&x[0], a))?;
         Ok(vec![out; map.transform.outputs])

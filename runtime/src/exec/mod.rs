@@ -5,16 +5,23 @@
 
 pub mod backend;
 pub mod book;
+pub mod ckks;
+mod ckks_linear;
 pub mod clear;
+pub mod client;
 pub mod executor;
+pub mod gl;
+mod gl_linear;
 pub mod inputs;
 pub mod layout;
 pub mod memory;
 pub mod noise;
 pub mod precision;
 mod rows;
+pub mod scheme;
 
 pub use backend::{Backend, Map, OpError};
 pub use executor::{Encrypted, ExecError, Run, Step, Value, execute};
 pub use inputs::{InputError, check_inputs};
 pub use precision::Precision;
+pub use scheme::{EncryptionKey, Scheme};
