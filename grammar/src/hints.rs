@@ -1,6 +1,7 @@
 //! Explanations of tokens the grammar refuses, above all for those who come from numpy.
 
 use crate::error::{SyntaxError, code};
+use crate::expected::Expected;
 use crate::span::Span;
 use crate::statement;
 use crate::token::{Placed, Token};
@@ -16,9 +17,6 @@ pub(crate) struct Refusal<'a, 's> {
     pub at: usize,
     pub expected: &'a Expected,
 }
-
-/// The terminals the parser would have taken, as the grammar spells them.
-pub(crate) struct Expected(Vec<String>);
 
 /// Arguments that are easily written behind a call.
 const ARGUMENTS: [&str; 9] = ["on", "within", "degree", "gap", "axis", "keepdims", "var_on", "eps", "dim"];
@@ -41,6 +39,7 @@ pub(crate) fn explain(refusal: &Refusal) -> Option<SyntaxError> {
         .or_else(|| foreign_token(refusal))
         .or_else(|| behind_the_call(refusal))
         .or_else(|| out_of_place(refusal))
+        .or_else(|| header(refusal))
         .or_else(|| reserved_name(refusal))
         .or_else(|| missing_part(refusal));
     Some(error.unwrap_or_else(|| unexpected(refusal)))
@@ -193,7 +192,7 @@ fn foreign_token(refusal: &Refusal) -> Option<SyntaxError> {
         )),
         Token::Update => {
             let operator = text.trim_end_matches('=');
-            let name = refusal.text(refusal.at - 1);
+            let name = refusal.before().and_then(Token::name).unwrap_or("x");
             let help = format!("write `{name} = {name} {operator} ..;`");
             Some(refusal.error(code::SPELLING, format!("there is no `{text}`"), "not an operator", &help))
         }
@@ -276,90 +275,85 @@ fn behind_the_call(refusal: &Refusal) -> Option<SyntaxError> {
 fn out_of_place(refusal: &Refusal) -> Option<SyntaxError> {
     let first = refusal.first()?;
     let inside = refusal.before().is_some();
-    let in_header = refusal.expected.has("\")\"") && !refusal.expected.has("\"+\""); // of a function
-    let unexpected = code::UNEXPECTED;
-    match refusal.found()? {
-        Token::None if inside => Some(refusal.error(
-            unexpected,
+    let after_precision =
+        || refusal.tokens[refusal.statement.clone()].iter().any(|placed| placed.token == Token::Precision);
+    let (code, message, label, help) = match refusal.found()? {
+        Token::None if inside => (
+            code::UNEXPECTED,
             "`None` stands in an index only, for a new axis",
             "not a value",
             "leave out an argument that has no value",
-        )),
-        Token::Ellipsis if inside => Some(refusal.error(
-            unexpected,
+        ),
+        Token::Ellipsis if inside => (
+            code::UNEXPECTED,
             "`...` stands in an index only, for the axes not named",
             "not a value",
             "a range has two dots: `0..n`",
-        )),
-        Token::For if inside => Some(refusal.error(
-            unexpected,
+        ),
+        Token::For if inside => (
+            code::UNEXPECTED,
             "a `for` inside a statement needs square brackets around it",
             "not in a list",
             "write `[f(x[t]) for t in 0..n]`",
-        )),
-        Token::Precision if inside && *first != Token::Output => Some(refusal.error(
-            unexpected,
-            "only outputs have a `precision`",
-            "not an output",
-            "move it to the output",
-        )),
-        Token::In
-            if refusal.tokens[refusal.statement.clone()].iter().any(|p| p.token == Token::Precision) =>
-        {
-            Some(refusal.error(unexpected, "`in` stands before `precision`", "too late", "exchange the two"))
+        ),
+        Token::Precision if inside && *first != Token::Output => {
+            (code::UNEXPECTED, "only outputs have a `precision`", "not an output", "move it to the output")
+        }
+        Token::In if after_precision() => {
+            (code::UNEXPECTED, "`in` stands before `precision`", "too late", "exchange the two")
         }
         Token::In if *first == Token::Const => {
-            Some(refusal.error(unexpected, "a constant needs no range", "known at compile time", "remove it"))
+            (code::UNEXPECTED, "a constant needs no range", "known at compile time", "remove it")
         }
-        Token::Import if !inside => Some(refusal.error(
+        Token::Import if !inside => (
             code::PLACE,
             "`import` stands outside the model",
             "inside the model",
             "move it to the top of the file",
-        )),
-        Token::Model if !inside => Some(refusal.error(
-            code::PLACE,
-            "a model cannot stand inside another",
-            "inside a model",
-            "one model a file",
-        )),
-        Token::OpenParen if *first == Token::For && refusal.before() == Some(first) => Some(refusal.error(
-            unexpected,
-            "a loop has no parentheses around its range",
-            "not here",
-            "write `for i in 0..n { .. }`",
-        )),
-        Token::Colon if refusal.token(refusal.at + 1) == Some(&Token::Equals) => {
-            Some(refusal.error(code::SPELLING, "there is no `:=`", "not an operator", "write `=`"))
+        ),
+        Token::Model if !inside => {
+            (code::PLACE, "a model cannot stand inside another", "inside a model", "one model a file")
         }
-        Token::Colon if *first == Token::Let && refusal.expected.has("\"=\"") => Some(refusal.error(
-            code::TYPE,
-            "`let` takes no type",
-            "remove the type",
-            "the shape follows from the value",
-        )),
-        Token::Colon if *first == Token::Fn && in_header => Some(refusal.error(
+        _ => return None,
+    };
+    Some(refusal.error(code, message, label, help))
+}
+
+/// Types, default values and brackets where a `let`, a loop or a function has none.
+fn header(refusal: &Refusal) -> Option<SyntaxError> {
+    let first = refusal.first()?;
+    let in_parameters = refusal.expected.has("\")\"") && !refusal.expected.has("\"+\"");
+    let (code, message, label, help) = match (first, refusal.found()?) {
+        (_, Token::Colon) if refusal.token(refusal.at + 1) == Some(&Token::Equals) => {
+            (code::SPELLING, "there is no `:=`", "not an operator", "write `=`")
+        }
+        (Token::Let, Token::Colon) if refusal.expected.has("\"=\"") => {
+            (code::TYPE, "`let` takes no type", "remove the type", "the shape follows from the value")
+        }
+        (Token::Fn, Token::Colon) if in_parameters => (
             code::TYPE,
             "parameters take no type",
             "remove the type",
             "a function works for all shapes its body allows",
-        )),
-        Token::Equals if *first == Token::Fn && in_header => Some(refusal.error(
-            unexpected,
+        ),
+        (Token::Fn, Token::Equals) if in_parameters => (
+            code::UNEXPECTED,
             "parameters have no default value",
             "not here",
             "give every argument in the call",
-        )),
-        Token::OpenBrace if *first == Token::Fn && refusal.before() == Some(&Token::Equals) => {
-            Some(refusal.error(
-                unexpected,
-                "a function is `= ..;` or `{ .. }`, not both",
-                "block",
-                "remove the `=`",
-            ))
+        ),
+        (Token::Fn, Token::OpenBrace) if refusal.before() == Some(&Token::Equals) => {
+            (code::UNEXPECTED, "a function is `= ..;` or `{ .. }`, not both", "block", "remove the `=`")
         }
-        _ => None,
-    }
+        (Token::For, Token::OpenParen) if refusal.before() == Some(first) => (
+            code::UNEXPECTED,
+            "a loop has no parentheses around its range",
+            "not here",
+            "write `for i in 0..n { .. }`",
+        ),
+        _ => return None,
+    };
+    Some(refusal.error(code, message, label, help))
 }
 
 /// `let in = 1;`
@@ -412,48 +406,4 @@ fn unexpected(refusal: &Refusal) -> SyntaxError {
     };
     let label = format!("expected {}", refusal.expected.in_words());
     SyntaxError::new(code::UNEXPECTED, message, refusal.span(), label)
-}
-
-impl Expected {
-    pub fn new(terminals: Vec<String>) -> Self {
-        Self(terminals)
-    }
-
-    /// Whether a terminal is among them, spelt as in the grammar: quoted if it is a fixed word or symbol.
-    pub fn has(&self, terminal: &str) -> bool {
-        self.0.iter().any(|expected| expected == terminal)
-    }
-
-    /// Short: an expression, an operator, ... instead of all their first tokens.
-    fn in_words(&self) -> String {
-        const STATEMENT: [&str; 10] =
-            ["import", "model", "input", "output", "const", "let", "fn", "for", "broken", "mut"];
-        const NAME: [&str; 8] =
-            ["name", "scheme", "security", "bootstrap", "memory", "cipher", "plain", "precision"];
-        const OPERAND: [&str; 7] = ["number", "text", "true", "false", "-", "(", "["];
-        const OPERATOR: [&str; 8] = ["+", "-", "*", "/", "@", "**", "(", "["];
-        let groups: [(&str, &str, &[&[&str]]); 4] = [
-            ("let", "a statement", &[&STATEMENT, &NAME, &OPERAND, &[";"]]),
-            ("number", "an expression", &[&NAME, &OPERAND]),
-            ("name", "a name", &[&NAME]),
-            ("+", "an operator", &[&OPERATOR]),
-        ];
-        let mut left: Vec<&str> = self.0.iter().map(|terminal| terminal.trim_matches('"')).collect();
-        let mut words: Vec<String> = Vec::new();
-        for (mark, group, members) in groups {
-            if left.contains(&mark) {
-                words.push(group.to_string());
-                left.retain(|terminal| !members.iter().any(|part| part.contains(terminal)));
-            }
-        }
-        words.extend(left.iter().filter(|terminal| **terminal != "broken").map(|terminal| match *terminal {
-            "text" => "a string in double quotes".to_string(),
-            symbol => format!("`{symbol}`"),
-        }));
-        match words.as_slice() {
-            [] => "nothing more".to_string(),
-            [only] => only.clone(),
-            [some @ .., last] => format!("{} or {last}", some.join(", ")),
-        }
-    }
 }

@@ -3,18 +3,22 @@
 //! [`parse`] reads a whole file, whatever is in it: every mistake becomes a [`SyntaxError`], what could not be read an
 //! `Error` node of the [`Ast`]. It never panics and never recurses deeper than [`MAX_NESTING`] allows.
 //!
-//! Steps: `token` (text to tokens), `structure` (braces, brackets, nesting), the grammar `fhec.lalrpop` with its actions
+//! Steps: `token` (text to tokens), `blocks` and `brackets` (balance, nesting), the grammar `fhec.lalrpop` with its actions
 //! in `nodes`. What the grammar refuses goes to `recover`, which leaves out the `statement` and parses again, and to
-//! `hints`, which explains.
+//! `hints`, which explains. `print` is the way back: an [`Ast`] displays as a program.
 
 pub mod ast;
+mod blocks;
+mod brackets;
 mod error;
+mod expected;
 mod hints;
 mod nodes;
+mod number;
+mod print;
 mod recover;
 mod span;
 mod statement;
-mod structure;
 mod token;
 
 #[allow(clippy::all, unused_qualifications, missing_docs)]
@@ -34,10 +38,17 @@ pub const MAX_ERRORS: usize = 100;
 
 /// Reads a source file. The errors are in the order of the text; without errors the tree has no `Error` nodes.
 /// After more than [`MAX_ERRORS`] errors the last one says so ([`code::TOO_MANY`]) and the tree may be empty.
+///
+/// ```
+/// let (ast, errors) = grammar::parse("model square {\n  input x : cipher f64[3] in [-1, 1]\n  output y = x * x;\n}");
+/// assert_eq!(errors[0].message, "a `;` is missing");
+/// assert_eq!(ast.model.unwrap().body.len(), 2);
+/// ```
 pub fn parse(source: &str) -> (Ast, Vec<SyntaxError>) {
     let mut errors = Vec::new();
     let tokens = token::tokens(source, &mut errors);
-    let tokens = structure::balance(source, tokens, &mut errors);
+    let tokens = blocks::balance(source, tokens, &mut errors);
+    let tokens = brackets::check(&tokens, &mut errors);
     let ast = recover::parse(source, tokens, &mut errors);
     errors.sort_by_key(|error| error.span);
     if ast.is_none() || errors.len() > MAX_ERRORS {

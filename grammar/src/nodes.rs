@@ -3,8 +3,8 @@
 
 use crate::ast::*;
 use crate::error::{SyntaxError, code};
+use crate::number;
 use crate::span::Span;
-use crate::token;
 
 /// An entry of a file or of a model.
 pub(crate) enum Entry {
@@ -194,7 +194,7 @@ pub(crate) fn memory(
             return None;
         }
     };
-    let bytes = token::number_value(amount) * factor;
+    let bytes = number::value(amount) * factor;
     if (1.0..u64::MAX as f64).contains(&bytes) {
         return Some(DirectiveKind::Memory(bytes as u64));
     }
@@ -260,17 +260,20 @@ pub(crate) fn empty(span: Span, errors: &mut Vec<SyntaxError>) -> Stmt {
     Stmt::Error(Broken { defines: Vec::new(), span })
 }
 
-/// The result of a function's block; silent about a missing one if something was reported at the end of the block.
+/// The result of a function's block; silent about a missing one if the statement before it is reported.
 pub(crate) fn result(
     body: &[Stmt],
     result: Option<Expr>,
-    source: &str,
     brace: Span,
     errors: &mut Vec<SyntaxError>,
 ) -> Expr {
     result.unwrap_or_else(|| {
-        let semicolon_missing = !body.is_empty() && !source[..brace.start].trim_end().ends_with([';', '}']);
-        if !semicolon_missing && !matches!(body.last(), Some(Stmt::Error(_))) {
+        let reported = body.last().is_some_and(|last| {
+            let end = stmt_span(last).after();
+            let unfinished = |error: &SyntaxError| error.code == code::SEMICOLON && error.span == end;
+            matches!(last, Stmt::Error(_)) || errors.iter().any(unfinished)
+        });
+        if !reported {
             errors.push(
                 SyntaxError::new(
                     code::RESULT,
@@ -315,9 +318,9 @@ pub(crate) fn output(
 
 pub(crate) fn number(text: &str) -> ExprKind {
     ExprKind::Number {
-        value: token::number_value(text),
+        value: number::value(text),
         text: text.to_string(),
-        is_integer: token::is_integer(text),
+        is_integer: number::is_integer(text),
     }
 }
 

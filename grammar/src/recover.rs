@@ -5,8 +5,9 @@
 use crate::MAX_ERRORS;
 use crate::ast::Ast;
 use crate::error::{SyntaxError, code};
+use crate::expected::Expected;
 use crate::fhec::FileParser;
-use crate::hints::{self, Expected, Refusal};
+use crate::hints::{self, Refusal};
 use crate::statement;
 use crate::token::{Placed, Token};
 use lalrpop_util::ParseError;
@@ -23,16 +24,17 @@ pub(crate) fn parse<'s>(
     let parser = FileParser::new();
     let mut from = 0;
     for _ in 0..=MAX_ERRORS + 1 {
-        let mut found_by_actions = Vec::new();
+        let known = errors.len();
         let stream = open_headers(&tokens[..from]).chain(&tokens[from..]);
         let stream = stream.map(|placed| Ok((placed.span.start, placed.token.clone(), placed.span.end)));
-        match parser.parse(source, &mut found_by_actions, stream) {
-            Ok(ast) if from == 0 => {
-                errors.extend(found_by_actions);
-                return Some(ast);
+        match parser.parse(errors, stream) {
+            Ok(ast) if from == 0 => return Some(ast),
+            Ok(_) => {
+                errors.truncate(known);
+                from = 0;
             }
-            Ok(_) => from = 0,
             Err(failure) => {
+                errors.truncate(known);
                 let (at, expected) = locate(&tokens, failure);
                 from = repair(source, &mut tokens, at, &expected, errors);
             }

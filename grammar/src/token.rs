@@ -3,6 +3,7 @@
 
 use crate::ast::Name;
 use crate::error::{SyntaxError, code};
+use crate::number;
 use crate::span::Span;
 use logos::{Lexer, Logos};
 use std::collections::BTreeMap;
@@ -59,7 +60,7 @@ pub(crate) enum Token<'s> {
     Precision,
     #[regex(r"[\p{XID_Start}_]\p{XID_Continue}*", ascii_name)]
     Name(&'s str),
-    #[regex(r"[0-9]([0-9A-Za-z_]|\.[0-9A-Za-z_]|[eE][+-][0-9])*", number)]
+    #[regex(r"[0-9]([0-9A-Za-z_]|\.[0-9A-Za-z_]|[eE][+-][0-9])*", whole_number)]
     #[regex(r"\.[0-9][0-9_]*", |_| fault(Mistake::Number))]
     Number(&'s str),
     #[regex(r#""[^"\n]*""#, |lex| &lex.slice()[1..lex.slice().len() - 1])]
@@ -230,7 +231,7 @@ impl Mistake {
     fn explain(self, text: &str, span: Span) -> SyntaxError {
         match self {
             Mistake::Character => unknown_character(text, span),
-            Mistake::Number => malformed_number(text, span),
+            Mistake::Number => number::malformed(text, span),
             Mistake::Unclosed => SyntaxError::new(
                 code::STRING,
                 "the string is not closed",
@@ -308,11 +309,11 @@ fn ascii_name<'s>(lex: &Lexer<'s, Token<'s>>) -> Result<&'s str, Mistake> {
 }
 
 /// Takes a dot that ends the number with it, so that `5.` is one mistake; the dots of `0..5` are left.
-fn number<'s>(lex: &mut Lexer<'s, Token<'s>>) -> Result<&'s str, Mistake> {
+fn whole_number<'s>(lex: &mut Lexer<'s, Token<'s>>) -> Result<&'s str, Mistake> {
     if lex.remainder().starts_with('.') && !lex.remainder().starts_with("..") {
         lex.bump(1);
     }
-    if number_fault(lex.slice()).is_none() { Ok(lex.slice()) } else { Err(Mistake::Number) }
+    if number::fault(lex.slice()).is_none() { Ok(lex.slice()) } else { Err(Mistake::Number) }
 }
 
 fn fault<T>(mistake: Mistake) -> Result<T, Mistake> {
@@ -324,83 +325,6 @@ fn block_comment<'s>(lex: &mut Lexer<'s, Token<'s>>) -> Result<(), Mistake> {
     let end = rest.find("*/").map(|end| end + 2).or_else(|| rest.find('\n')).unwrap_or(rest.len());
     lex.bump(end);
     Err(Mistake::Block)
-}
-
-/// The value of a well-formed number.
-pub(crate) fn number_value(text: &str) -> f64 {
-    text.replace('_', "").parse().unwrap_or(f64::NAN)
-}
-
-/// Whether it is written as an integer.
-pub(crate) fn is_integer(text: &str) -> bool {
-    text.bytes().all(|b| b.is_ascii_digit() || b == b'_')
-}
-
-/// What is wrong with a number: label and help.
-fn number_fault(text: &str) -> Option<(String, String)> {
-    let fault = |label: &str, help: String| Some((label.to_string(), help));
-    let digits =
-        |part: &str| part.split('_').all(|run| !run.is_empty() && run.bytes().all(|b| b.is_ascii_digit()));
-    if let [b'0', b'x' | b'X' | b'b' | b'B' | b'o' | b'O', ..] = text.as_bytes() {
-        return fault("not decimal", "numbers are decimal".to_string());
-    }
-    if text.starts_with('.') {
-        return fault("no digit before the dot", format!("write `0{text}`"));
-    }
-    if let Some(whole) = text.strip_suffix('.') {
-        return fault("no digit after the dot", format!("write `{whole}.0`"));
-    }
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (text, None),
-    };
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (mantissa, None),
-    };
-    if fraction.is_some_and(|fraction| fraction.contains('.')) {
-        return fault(
-            "more than one dot",
-            "a number has one dot at most, a range has two together: `0..5`".into(),
-        );
-    }
-    if let Some(at) = text.find(|c: char| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E')) {
-        let (value, unit) = text.split_at(at);
-        return match unit {
-            "B" | "KiB" | "MiB" | "GiB" | "TiB" => {
-                fault("no space before the unit", format!("write `{value} {unit}`"))
-            }
-            _ => fault(
-                "letters after a number",
-                format!("names do not start with a digit; did you mean `{value} * {unit}`?"),
-            ),
-        };
-    }
-    if exponent == Some("") {
-        return fault("no digits after the `e`", format!("write the exponent, as in `{mantissa}e-3`"));
-    }
-    let exponent_digits = exponent.map(|exponent| exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
-    if ![Some(whole), fraction, exponent_digits].into_iter().flatten().all(digits) {
-        return fault(
-            "not a number",
-            "numbers look like `12`, `0.5`, `1e-3` or `1_000`, with `_` between digits".into(),
-        );
-    }
-    let value = number_value(text);
-    let zero = whole.bytes().chain(fraction.unwrap_or_default().bytes()).all(|b| matches!(b, b'0' | b'_'));
-    match value {
-        _ if value.is_infinite() => fault("too large", "f64 ends at 1.8e308".to_string()),
-        _ if value == 0.0 && !zero => {
-            fault("too small", "f64 has nothing between 0 and 4.9e-324".to_string())
-        }
-        _ => None,
-    }
-}
-
-fn malformed_number(text: &str, span: Span) -> SyntaxError {
-    let (label, help) = number_fault(text).unwrap_or_default();
-    SyntaxError::new(code::NUMBER, format!("`{text}` is not a number of the language"), span, label)
-        .with_help(help)
 }
 
 fn unknown_character(text: &str, span: Span) -> SyntaxError {
