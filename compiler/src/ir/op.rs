@@ -27,6 +27,15 @@ pub enum Op {
         /// largest value
         high: f64,
     },
+    /// The operand, which stands for an exact value between `low` and `high` and misses it by `error` at most.
+    Approximated {
+        /// largest absolute error
+        error: f64,
+        /// smallest exact value
+        low: f64,
+        /// largest exact value
+        high: f64,
+    },
     /// `sum c_i x_i + constant` on operands of equal shape, at least one: a linear combination with one rescale.
     Combine {
         /// c_i, one per operand
@@ -55,7 +64,7 @@ impl Op {
         match self {
             Op::Tensor(op) => op.output_shape(args),
             Op::Function { function, .. } => TensorOp::Apply { function: *function }.output_shape(args),
-            Op::Assume { .. } => TensorOp::Neg.output_shape(args),
+            Op::Assume { .. } | Op::Approximated { .. } => TensorOp::Neg.output_shape(args),
             Op::Combine { coefficients, .. } => combine_shape(coefficients, args),
             Op::Input(_) | Op::Constant(_) => {
                 Err(OpError::Arity { op: "input or constant", expected: 0, found: args.len() })
@@ -75,7 +84,10 @@ impl Op {
                 let terms = coefficients.iter().zip(args);
                 Ok(terms.fold(start, |sum, (&c, &x)| sum.zip(x, |s, v| s + c * v)))
             }
-            Op::Assume { .. } | Op::Input(_) | Op::Constant(_) => Ok(args[0].clone()),
+            Op::Assume { .. } | Op::Approximated { .. } => Ok(args[0].clone()),
+            Op::Input(_) | Op::Constant(_) => {
+                Err(OpError::Arity { op: "input or constant", expected: 0, found: 1 })
+            }
         }
     }
 }

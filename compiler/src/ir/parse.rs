@@ -185,6 +185,12 @@ impl Parser<'_> {
                 let (low, high) = self.interval()?;
                 Op::Assume { name, low, high }
             }
+            "approximated" => {
+                let error = self.number()?;
+                self.word("in")?;
+                let (low, high) = self.interval()?;
+                Op::Approximated { error, low, high }
+            }
             "combine" => {
                 let coefficients = self.list(Self::number)?;
                 self.punct("+")?;

@@ -91,6 +91,7 @@ fn bare_operation(g: &Graph, op: &Op) -> String {
         Op::Tensor(op) => text::tensor_op(op),
         Op::Function { function, .. } => text::tensor_op(&TensorOp::Apply { function: *function }),
         Op::Assume { name, low, high } => format!("assume {name:?} in [{low:?}, {high:?}]"),
+        Op::Approximated { error, low, high } => format!("approximated {error:?} in [{low:?}, {high:?}]"),
         Op::Combine { coefficients, constant } => format!("combine {coefficients:?} + {constant:?}"),
     }
 }

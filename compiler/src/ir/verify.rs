@@ -65,7 +65,7 @@ fn check(g: &Graph, id: NodeId, seen: &mut [bool]) -> Result<(), Rule> {
     finite(op)?;
     match op {
         Op::Input(i) if std::mem::replace(&mut seen[*i], true) => Err(Rule::InputTwice(*i)),
-        Op::Assume { low, high, .. } => interval(*low, *high),
+        Op::Assume { low, high, .. } | Op::Approximated { low, high, .. } => interval(*low, *high),
         Op::Function { wish, .. } => wish.on.map_or(Ok(()), |(low, high)| interval(low, high)),
         Op::Tensor(TensorOp::Chebyshev { low, high, .. }) => interval(*low, *high),
         Op::Tensor(op @ (TensorOp::Div | TensorOp::Apply { .. })) if g.is_cipher(id) => {
@@ -86,6 +86,7 @@ fn interval(low: f64, high: f64) -> Result<(), Rule> {
 fn finite(op: &Op) -> Result<(), Rule> {
     let numbers: Vec<f64> = match op {
         Op::Assume { low, high, .. } => vec![*low, *high],
+        Op::Approximated { error, low, high } => vec![*error, *low, *high],
         Op::Combine { coefficients, constant } => [&coefficients[..], &[*constant]].concat(),
         Op::Function { wish, .. } => {
             let on = wish.on.map_or(vec![], |(low, high)| vec![low, high]);
@@ -109,6 +110,7 @@ fn check_arithmetic(g: &Graph, id: NodeId) -> Result<(), Rule> {
         Op::Combine { .. } => Err(Rule::NotArithmetic("a combination")),
         Op::Constant(_) => Err(Rule::NotArithmetic("a constant")),
         Op::Function { function, .. } => Err(Rule::NotArithmetic(function.name())),
+        Op::Approximated { .. } => Err(Rule::NotArithmetic("an approximated function")),
         Op::Tensor(op) => match op {
             TensorOp::Add | TensorOp::Neg => Ok(()),
             TensorOp::Linear { .. } if g.is_cipher(args[0]) => Ok(()),

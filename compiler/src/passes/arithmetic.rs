@@ -1,6 +1,17 @@
 //! From the graph of a program to its arithmetic form.
 
+use crate::analysis::range::analyse;
+use crate::diag::Diagnostics;
 use crate::ir::{Graph, NodeId};
+use crate::passes::absorb_scales::absorb_scales;
+use crate::passes::approximate_functions::approximate_functions;
+use crate::passes::balance_products::balance_products;
+use crate::passes::clean::clean;
+use crate::passes::expand_polynomials::expand_polynomials;
+use crate::passes::expand_powers::expand_powers;
+use crate::passes::fit_arguments::fit_arguments;
+use crate::passes::fuse_linear::fuse_linear;
+use crate::passes::to_linear::to_linear;
 use grammar::Span;
 use plan::Function;
 use std::collections::BTreeMap;
@@ -10,7 +21,8 @@ use std::collections::BTreeMap;
 /// * `Mul` and `MatMul` of two encrypted values,
 /// * `Linear` with the encrypted value first.
 ///
-/// Everything else is clear: inputs, constants and tensor operations among them.
+/// Everything else is clear: inputs, constants and tensor operations among them. [`crate::ir::verify::verify_arithmetic`]
+/// checks it.
 #[derive(Clone, Debug)]
 pub struct ArithmeticGraph {
     /// the program
@@ -21,6 +33,8 @@ pub struct ArithmeticGraph {
     pub approximations: Vec<ApproximationReport>,
     /// nodes where a function is replaced by a polynomial, and the largest absolute error that this brings in
     pub errors: BTreeMap<NodeId, f64>,
+    /// what the program should be told, though it is accepted
+    pub warnings: Diagnostics,
 }
 
 /// How a function of the program was approximated.
@@ -42,9 +56,23 @@ pub struct ApproximationReport {
     pub span: Option<Span>,
 }
 
-/// Brings a program to arithmetic form.
-pub fn arithmetic(graph: &Graph) -> ArithmeticGraph {
-    let graph = crate::passes::remove_dead::remove_dead(graph);
-    let ranges = vec![(0.0, 0.0); graph.len()];
-    ArithmeticGraph { graph, ranges, approximations: vec![], errors: BTreeMap::new() }
+/// Brings a program to arithmetic form. Its ranges are known and free of errors: see [`crate::analysis::range`].
+///
+/// # Errors
+/// Functions that cannot be approximated as the program asks.
+pub fn arithmetic(graph: &Graph) -> Result<ArithmeticGraph, Diagnostics> {
+    let graph = clean(graph);
+    let approximated = approximate_functions(&graph, &analyse(&graph))?;
+    let graph = expand_powers(&approximated.graph, &analyse(&approximated.graph));
+    let graph = clean(&to_linear(&balance_products(&clean(&graph))));
+    let graph = absorb_scales(&fit_arguments(&graph));
+    let graph = clean(&fuse_linear(&clean(&graph)));
+    let expanded = expand_polynomials(&graph, &analyse(&graph));
+    Ok(ArithmeticGraph {
+        graph: expanded.graph,
+        ranges: expanded.ranges.pairs(),
+        approximations: approximated.reports,
+        errors: expanded.errors,
+        warnings: approximated.warnings,
+    })
 }

@@ -21,7 +21,7 @@ pub fn fold_constants(g: &Graph) -> Graph {
 
 fn value(g: &Graph, id: NodeId, values: &[Option<Tensor>]) -> Option<Tensor> {
     let op = &g.node(id).op;
-    if let Op::Input(_) | Op::Assume { .. } = op {
+    if let Op::Input(_) | Op::Assume { .. } | Op::Approximated { .. } = op {
         return None;
     }
     if let Some(constant) = g.constant_value(id) {

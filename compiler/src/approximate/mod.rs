@@ -1,0 +1,8 @@
+//! Functions by polynomials on an interval, and polynomials by few products.
+//!
+//! [`remez`] finds the best polynomial of a degree, [`fit`] the degree that a function needs, [`scheme`] the products and
+//! linear combinations that evaluate it with the smallest depth.
+
+pub mod fit;
+pub mod remez;
+pub mod scheme;
