@@ -1,0 +1,114 @@
+//! Switch keys of a plan, exactly, and what a run will take: key switches, bytes, cost.
+
+use super::schedule::Schedule;
+use crate::cost::CostModel;
+use plan::plan::Estimate;
+use plan::verify::masked_matmul_keys;
+use plan::{Bytes, Key, KeyKind, Level, Op, Params};
+use std::collections::BTreeMap;
+
+/// The keys that the operations of a schedule need, each up to the highest level it is used at.
+pub fn keys(s: &Schedule) -> Vec<Key> {
+    let mut keys: BTreeMap<KeyKind, Level> = BTreeMap::new();
+    for i in 0..s.nodes.len() {
+        let Some(level) = s.working_level(i) else { continue };
+        let kinds = match &s.nodes[i].op {
+            Op::Mul => vec![KeyKind::Relinearize],
+            Op::MatMul => vec![KeyKind::Product],
+            Op::Flip => vec![KeyKind::Flip],
+            Op::MaskedMatMul => masked_matmul_keys(&s.draft.geometry),
+            Op::Linear { .. } | Op::LinearRows { .. } => {
+                let kernel = s.origin(i).kernel.iter();
+                kernel.flat_map(|k| k.shifts.iter().map(|&shift| KeyKind::Rotate(shift))).collect()
+            }
+            _ => vec![],
+        };
+        for kind in kinds {
+            let highest = keys.entry(kind).or_insert(level);
+            *highest = level.max(*highest);
+        }
+    }
+    keys.into_iter().map(|(kind, level)| Key { kind, level }).collect()
+}
+
+/// Key switches of base-ring ciphertexts by the level of the operand.
+pub fn switches_by_level(s: &Schedule, cost: &CostModel) -> Vec<u64> {
+    let mut switches = vec![0; s.top as usize + 1];
+    for i in 0..s.nodes.len() {
+        if let Some(level) = s.working_level(i) {
+            switches[level.0 as usize] += operation_switches(s, i, cost);
+        }
+    }
+    switches
+}
+
+fn operation_switches(s: &Schedule, i: usize, cost: &CostModel) -> u64 {
+    let kernel = s.origin(i).kernel.as_deref().filter(|_| s.nodes[i].op != Op::Adjust);
+    cost.key_switches(&s.nodes[i].op, kernel, s.ciphertexts(i), &s.draft.geometry, s.inner(i))
+}
+
+/// Cost of a run in multiply-adds.
+pub fn cost(s: &Schedule, model: &CostModel) -> f64 {
+    let of = |i: usize| {
+        let node = &s.nodes[i];
+        let level = s.working_level(i).filter(|_| !matches!(node.op, Op::Input(_)))?;
+        let kernel = s.origin(i).kernel.as_deref().filter(|_| node.op != Op::Adjust);
+        let limbs = level.limbs() as f64;
+        Some(model.operation(&node.op, kernel, s.ciphertexts(i), limbs, &s.draft.geometry, s.inner(i)))
+    };
+    (0..s.nodes.len()).filter_map(of).sum()
+}
+
+/// Bytes of a key: one component of every digit, over the limbs of its level and the special primes; the other component
+/// is expanded from a seed. GL keys for products and flips have one base-ring key per diagonal and source.
+fn key_bytes(key: &Key, params: &Params, slices: usize) -> u64 {
+    let limbs = key.level.limbs();
+    let words = limbs.div_ceil(params.digit) * (limbs + params.special.len()) * params.ring.degree();
+    let count = match key.kind {
+        KeyKind::Product => 2 * slices,
+        KeyKind::Flip => slices,
+        KeyKind::Relinearize | KeyKind::Rotate(_) => 1,
+    };
+    8 * (words * count) as u64
+}
+
+/// What a run takes.
+pub fn estimate(s: &Schedule, keys: &[Key], params: &Params, cost: &CostModel) -> Estimate {
+    let slices = cost.slices as usize;
+    let key_bytes: u64 = keys.iter().map(|k| key_bytes(k, params, slices)).sum();
+    Estimate {
+        key_switches: switches_by_level(s, cost).iter().sum(),
+        key_bytes: Bytes(key_bytes),
+        peak_bytes: Bytes(key_bytes + peak_values(s, params, slices)),
+        levels_used: s.top,
+    }
+}
+
+/// Bytes of values and encoded constants at the worst moment. Values are freed after their last reader; the constants of an
+/// operation are encoded for it.
+fn peak_values(s: &Schedule, params: &Params, slices: usize) -> u64 {
+    let degree = params.ring.degree();
+    let mut last: Vec<usize> = (0..s.nodes.len()).collect();
+    for (i, node) in s.nodes.iter().enumerate() {
+        node.args.iter().for_each(|a| last[a.index()] = i);
+    }
+    s.outputs.iter().for_each(|o| last[o.index()] = s.nodes.len());
+    let (mut live, mut peak) = (0, 0);
+    for (i, node) in s.nodes.iter().enumerate() {
+        live += s.value_bytes(i, degree, slices).0;
+        let limbs = s.working_level(i).map_or(0, Level::limbs);
+        let encoded = match (&node.op, s.origin(i).kernel.as_deref()) {
+            (Op::Adjust, _) => 0,
+            (_, Some(k)) => k.plaintexts as usize,
+            (Op::AddClear, None) => slices * s.ciphertexts(i),
+            _ => 0,
+        };
+        peak = peak.max(live + 8 * (encoded * limbs * degree) as u64);
+        let dead = |a: &usize| last[*a] == i;
+        let mut read: Vec<usize> = node.args.iter().map(|a| a.index()).chain([i]).filter(dead).collect();
+        read.sort_unstable();
+        read.dedup();
+        live -= read.into_iter().map(|a| s.value_bytes(a, degree, slices).0).sum::<u64>();
+    }
+    peak
+}
