@@ -33,14 +33,15 @@ fn example(path: &str) -> PathBuf {
 
 #[test]
 fn files_of_numpy_and_safetensors_are_read() {
-    let x = read_tensor(&example("digits/x.npy"), "").unwrap();
+    let x = read_tensor(&example("digits/x.npy"), None).unwrap();
     assert_eq!(x.shape(), [256, 64]);
     assert!(x.data().iter().all(|v| (0.0..=1.0).contains(v)) && x.max_abs() == 1.0);
-    let labels = read_tensor(&example("digits/labels.npy"), "").unwrap();
+    let labels = read_tensor(&example("digits/labels.npy"), None).unwrap();
     assert!(labels.data().iter().all(|v| v.fract() == 0.0 && (0.0..10.0).contains(v)));
     let weights = example("digits/weights.safetensors");
-    assert_eq!(read_tensor(&weights, "fc1.weight").unwrap().shape(), [64, 32]);
-    let DataError::MissingKey { key, keys, .. } = read_tensor(&weights, "fc1.wieght").unwrap_err() else {
+    assert_eq!(read_tensor(&weights, Some("fc1.weight")).unwrap().shape(), [64, 32]);
+    let DataError::MissingKey { key, keys, .. } = read_tensor(&weights, Some("fc1.wieght")).unwrap_err()
+    else {
         panic!("another error")
     };
     assert_eq!((key.as_str(), keys.len(), keys[0].as_str()), ("fc1.wieght", 4, "fc1.bias"));
@@ -54,7 +55,7 @@ fn written_files_are_read_back() {
         let tensor = Tensor::new(shape, (0..n).map(|i| (i as f64).sin()).collect()).unwrap();
         let path = folder.0.join("t.npy");
         write_npy(&path, &tensor).unwrap();
-        assert_eq!(read_tensor(&path, "").unwrap(), tensor);
+        assert_eq!(read_tensor(&path, None).unwrap(), tensor);
         assert_eq!((std::fs::read(&path).unwrap().len() - 8 * n) % 64, 0);
     }
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1);
@@ -96,23 +97,28 @@ fn archives_are_read() {
     let folder = Folder::new("npz");
     let entry = npy(&[1.0, 2.0, 3.0]);
     let stored = folder.file("a.npz", &archive("w.npy", 0, &entry, entry.len()));
-    assert_eq!(read_tensor(&stored, "w").unwrap().data(), [1.0, 2.0, 3.0]);
-    assert!(read_tensor(&stored, "v").unwrap_err().to_string().ends_with("has no tensor `v`; it has `w`"));
+    assert_eq!(read_tensor(&stored, Some("w")).unwrap().data(), [1.0, 2.0, 3.0]);
+    assert!(
+        read_tensor(&stored, Some("v")).unwrap_err().to_string().ends_with("has no tensor `v`; it has `w`")
+    );
+    assert_eq!(read_tensor(&stored, None).unwrap().data(), [1.0, 2.0, 3.0]);
+    let several = read_tensor(&example("digits/weights.safetensors"), None).unwrap_err();
+    assert!(several.to_string().contains("holds 4 tensors"), "{several}");
     // a deflate stream with one stored block
     let len = entry.len() as u16;
     let block = [&[1], &len.to_le_bytes()[..], &(!len).to_le_bytes(), &entry].concat();
     let deflated = folder.file("b.npz", &archive("w.npy", 8, &block, entry.len()));
-    assert_eq!(read_tensor(&deflated, "w").unwrap().data(), [1.0, 2.0, 3.0]);
+    assert_eq!(read_tensor(&deflated, Some("w")).unwrap().data(), [1.0, 2.0, 3.0]);
     let bomb = folder.file("c.npz", &archive("w.npy", 8, &block, 1 << 31));
-    assert!(read_tensor(&bomb, "w").unwrap_err().to_string().contains("size of an entry"));
+    assert!(read_tensor(&bomb, Some("w")).unwrap_err().to_string().contains("size of an entry"));
     let method = folder.file("d.npz", &archive("w.npy", 12, &block, entry.len()));
-    assert!(read_tensor(&method, "w").unwrap_err().to_string().contains("method 12"));
+    assert!(read_tensor(&method, Some("w")).unwrap_err().to_string().contains("method 12"));
 }
 
 #[test]
 fn other_files_are_refused() {
     let folder = Folder::new("other");
-    let message = |path: &Path| read_tensor(path, "x").unwrap_err().to_string();
+    let message = |path: &Path| read_tensor(path, Some("x")).unwrap_err().to_string();
     assert!(message(&folder.file("a.csv", b"1,2")).contains(".csv is no format"));
     assert!(message(&folder.0.join("missing.npy")).contains("No such file"));
     let directory = folder.0.join("d.npy");
@@ -141,6 +147,6 @@ proptest! {
         }
         let folder = Folder::new("damaged");
         let name = ["t.npy", "t.npz", "t.safetensors"][kind];
-        let _ = read_tensor(&folder.file(name, &bytes), if kind == 1 { "w" } else { "linear.weight" });
+        let _ = read_tensor(&folder.file(name, &bytes), Some(if kind == 1 { "w" } else { "linear.weight" }));
     }
 }

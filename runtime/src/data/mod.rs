@@ -14,12 +14,10 @@ pub use npz::read_npz;
 pub use safetensors::read_safetensors;
 
 use plan::Tensor;
+use plan::tensor::{MAX_RANK, show, size_of};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// The extensions [`read_tensor`] knows.
-pub const EXTENSIONS: [&str; 3] = ["npy", "npz", "safetensors"];
 
 /// Why a tensor cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +54,32 @@ pub enum DataError {
         /// names in the file, sorted
         keys: Vec<String>,
     },
+    /// The file holds several tensors and none was named.
+    #[error("{} holds {} tensors, so one must be named: {}", .file.display(), .keys.len(), quoted(.keys))]
+    SeveralKeys {
+        /// the file
+        file: PathBuf,
+        /// names in the file, sorted
+        keys: Vec<String>,
+    },
+    /// The elements are of a type that does not convert to f64.
+    #[error("{} holds elements of type {found}; f64, f32, f16, bf16, integers and booleans convert", .file.display())]
+    ElementType {
+        /// the file
+        file: PathBuf,
+        /// the type as the file names it
+        found: String,
+    },
+    /// The tensor has no element, too many, or too many axes.
+    #[error("{} holds a tensor of shape {}: {reason}", .file.display(), show(.shape))]
+    Shape {
+        /// the file
+        file: PathBuf,
+        /// its shape
+        shape: Vec<usize>,
+        /// the limit it breaks
+        reason: String,
+    },
     /// The extension names no format.
     #[error("{}: {found} is no format for tensors; use .npy, .npz or .safetensors", .file.display())]
     Extension {
@@ -73,11 +97,12 @@ fn quoted(names: &[String]) -> String {
     }
 }
 
-/// Reads a tensor by the extension of the file. `key` names it in an .npz or .safetensors file and is ignored for .npy.
+/// Reads a tensor by the extension of the file. `key` names it in an .npz or .safetensors file; without a key the file must
+/// hold exactly one. It is ignored for .npy.
 ///
 /// # Errors
 /// When the file cannot be read, is malformed, or has no such tensor.
-pub fn read_tensor(path: &Path, key: &str) -> Result<Tensor, DataError> {
+pub fn read_tensor(path: &Path, key: Option<&str>) -> Result<Tensor, DataError> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("npy") => read_npy(path),
         Some("npz") => read_npz(path, key),
@@ -86,6 +111,18 @@ pub fn read_tensor(path: &Path, key: &str) -> Result<Tensor, DataError> {
             file: path.to_path_buf(),
             found: other.map_or("no extension".into(), |e| format!(".{e}")),
         }),
+    }
+}
+
+/// The name to read: the one asked for, or the only one.
+fn choose(path: &Path, key: Option<&str>, mut keys: Vec<String>) -> Result<String, DataError> {
+    keys.sort();
+    let file = path.to_path_buf();
+    match key {
+        Some(key) if keys.iter().any(|k| k == key) => Ok(key.to_string()),
+        Some(key) => Err(DataError::MissingKey { file, key: key.to_string(), keys }),
+        None if keys.len() == 1 => Ok(keys.remove(0)),
+        None => Err(DataError::SeveralKeys { file, keys }),
     }
 }
 
@@ -141,22 +178,22 @@ impl Source<'_> {
         bytes: &[u8],
         offset: usize,
     ) -> Result<Tensor, DataError> {
-        if shape.len() > plan::tensor::MAX_RANK {
-            let limit = format!("at most {} axes", plan::tensor::MAX_RANK);
-            return Err(self.malformed("shape", offset, limit, format!("{} axes", shape.len())));
+        let refused =
+            |reason: String| DataError::Shape { file: self.path.to_path_buf(), shape: shape.clone(), reason };
+        if shape.len() > MAX_RANK {
+            return Err(refused(format!("at most {MAX_RANK} axes are supported")));
         }
-        let size = plan::tensor::size_of(&shape)
-            .map_err(|e| self.malformed("shape", offset, "a size in reach", e))?;
+        let size = size_of(&shape).map_err(|e| refused(e.to_string()))?;
         if size == 0 {
-            return Err(self.malformed("shape", offset, "at least one element", plan::tensor::show(&shape)));
+            return Err(refused("a tensor has at least one element".into()));
         }
         let expected = size.saturating_mul(element.bytes());
         if bytes.len() != expected {
             let found = format!("{} bytes", bytes.len());
-            let expected = format!("{expected} bytes for shape {}", plan::tensor::show(&shape));
+            let expected = format!("{expected} bytes for shape {}", show(&shape));
             return Err(self.malformed("data", offset, expected, found));
         }
         let data = bytes.chunks_exact(element.bytes()).map(|b| element.value(b)).collect();
-        Tensor::new(shape, data).map_err(|e| self.malformed("shape", offset, "a size in reach", e))
+        Tensor::new(shape.clone(), data).map_err(|e| refused(e.to_string()))
     }
 }

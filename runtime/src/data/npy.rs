@@ -60,8 +60,9 @@ pub(super) fn parse(source: &Source, bytes: &[u8]) -> Result<Tensor, DataError> 
     let text = source.slice(bytes, "header", start, len)?;
     let header = Header::parse(text)
         .map_err(|(at, expected)| source.malformed("header", start + at, expected, excerpt(text, at)))?;
-    let element = Element::from_numpy(&header.descr).ok_or_else(|| {
-        source.malformed("element type", start, "f2 f4 f8, i1 to i8, u1 to u8 or b1", &header.descr)
+    let element = Element::from_numpy(&header.descr).ok_or_else(|| DataError::ElementType {
+        file: source.path.to_path_buf(),
+        found: header.descr.clone(),
     })?;
     let data = &bytes[start + len..];
     if !header.fortran_order {
@@ -239,7 +240,7 @@ mod tests {
         let overflow = "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999)}";
         assert!(message(overflow).contains("limit"), "{}", message(overflow));
         let complex = "{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}";
-        assert!(message(complex).contains("found <c16"));
+        assert!(message(complex).contains("of type <c16"));
         assert!(message("{'descr': '<f8', 'fortran_order': 1").contains("expected True or False"));
         assert!(message("{'descr': '<f8").contains("a closed string"));
         assert!(message("{'shape': (1,)}").contains("'descr'"));

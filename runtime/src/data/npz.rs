@@ -2,7 +2,7 @@
 //! Reference: PKWARE APPNOTE 6.3 (end of central directory, central directory, local headers). Archives or entries of
 //! 4 GiB and more (zip64) are refused.
 
-use super::{DataError, Source, inflate, npy, read_bytes};
+use super::{DataError, Source, choose, inflate, npy, read_bytes};
 use plan::Tensor;
 use std::path::Path;
 
@@ -11,21 +11,18 @@ const CENTRAL: &[u8] = b"PK\x01\x02";
 const LOCAL: &[u8] = b"PK\x03\x04";
 const END_LEN: usize = 22;
 
-/// Reads the array `key` (the entry `key.npy`) of an .npz file.
+/// Reads the array `key` (the entry `key.npy`) of an .npz file, or its only array.
 ///
 /// # Errors
 /// When the file cannot be read, is malformed, or has no such array.
-pub fn read_npz(path: &Path, key: &str) -> Result<Tensor, DataError> {
+pub fn read_npz(path: &Path, key: Option<&str>) -> Result<Tensor, DataError> {
     let bytes = read_bytes(path)?;
     let archive = Archive { source: Source { path }, bytes: &bytes };
     let entries = archive.entries()?;
+    let key = choose(path, key, entries.iter().map(|e| e.key.clone()).collect())?;
     match entries.iter().find(|e| e.key == key) {
         Some(entry) => npy::parse(&archive.source, &archive.contents(entry)?),
-        None => {
-            let mut keys: Vec<String> = entries.into_iter().map(|e| e.key).collect();
-            keys.sort();
-            Err(DataError::MissingKey { file: path.to_path_buf(), key: key.to_string(), keys })
-        }
+        None => Err(DataError::MissingKey { file: path.to_path_buf(), key, keys: vec![] }),
     }
 }
 

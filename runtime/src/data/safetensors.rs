@@ -2,24 +2,22 @@
 //! Reference: <https://github.com/huggingface/safetensors>, whose crate checks the header against the file.
 
 use super::element::Element;
-use super::{DataError, Source, read_bytes};
+use super::{DataError, Source, choose, read_bytes};
 use plan::Tensor;
 use safetensors::{Dtype, SafeTensors};
 use std::path::Path;
 
-/// Reads the tensor `key` of a .safetensors file.
+/// Reads the tensor `key` of a .safetensors file, or its only tensor.
 ///
 /// # Errors
 /// When the file cannot be read, is malformed, or has no such tensor.
-pub fn read_safetensors(path: &Path, key: &str) -> Result<Tensor, DataError> {
+pub fn read_safetensors(path: &Path, key: Option<&str>) -> Result<Tensor, DataError> {
     let (source, bytes) = (Source { path }, read_bytes(path)?);
-    let file = SafeTensors::deserialize(&bytes)
-        .map_err(|e| source.malformed("header", 0, "a .safetensors header", e))?;
-    let Ok(view) = file.tensor(key) else {
-        let mut keys: Vec<String> = file.names().into_iter().map(String::from).collect();
-        keys.sort();
-        return Err(DataError::MissingKey { file: path.to_path_buf(), key: key.to_string(), keys });
-    };
+    let damaged = |e| source.malformed("header", 0, "a .safetensors header", e);
+    let file = SafeTensors::deserialize(&bytes).map_err(damaged)?;
+    let key = choose(path, key, file.names().into_iter().map(String::from).collect())?;
+    let view = file.tensor(&key).map_err(damaged)?;
+    let unknown = |found| DataError::ElementType { file: path.to_path_buf(), found };
     let (kind, size) = match view.dtype() {
         Dtype::F64 => ('f', 8),
         Dtype::F32 => ('f', 4),
@@ -34,12 +32,8 @@ pub fn read_safetensors(path: &Path, key: &str) -> Result<Tensor, DataError> {
         Dtype::U16 => ('u', 2),
         Dtype::U8 => ('u', 1),
         Dtype::BOOL => ('b', 1),
-        other => {
-            let expected = "F64 F32 F16 BF16, I8 to I64, U8 to U64 or BOOL";
-            return Err(source.malformed("element type", 0, expected, format!("{other:?}")));
-        }
+        other => return Err(unknown(format!("{other:?}"))),
     };
-    let element = Element::little_endian(kind, size)
-        .ok_or_else(|| source.malformed("element type", 0, "a known one", kind))?;
+    let element = Element::little_endian(kind, size).ok_or_else(|| unknown(format!("{kind}{size}")))?;
     source.tensor(element, view.shape().to_vec(), view.data(), 0)
 }
