@@ -1,7 +1,7 @@
 //! Levels: what every operation needs, from the outputs backwards, and the path that sets the depth.
 
-use crate::ir::{Graph, Op};
 use crate::ir::NodeId as GraphNode;
+use crate::ir::{Graph, Op};
 use crate::lower::draft::DraftNode;
 use plan::{LinearStep, NodeId, Plan, Scheme, TensorOp};
 
@@ -19,7 +19,8 @@ pub fn assign(nodes: &[DraftNode]) -> Vec<u32> {
 pub fn deepest_path(plan: &Plan) -> Vec<NodeId> {
     let level = |i: usize| plan.nodes[i].level().map(|l| l.0);
     let ids = 0..plan.nodes.len();
-    let Some(mut at) = ids.filter(|&i| level(i).is_some()).max_by_key(|&i| (level(i), std::cmp::Reverse(i))) else {
+    let Some(mut at) = ids.filter(|&i| level(i).is_some()).max_by_key(|&i| (level(i), std::cmp::Reverse(i)))
+    else {
         return vec![];
     };
     let mut path = vec![NodeId(at as u32)];
@@ -59,7 +60,8 @@ fn least_cost(graph: &Graph, id: GraphNode, scheme: Scheme) -> u32 {
         Op::Tensor(TensorOp::MatMul) if scheme == Scheme::Gl => 1,
         Op::Tensor(TensorOp::MatMul) => 2,
         Op::Tensor(TensorOp::Linear { steps }) => {
-            let fraction = |s: &LinearStep| matches!(s, LinearStep::ScaleBy { factor } if factor.fract() != 0.0);
+            let fraction =
+                |s: &LinearStep| matches!(s, LinearStep::ScaleBy { factor } if factor.fract() != 0.0);
             u32::from(steps.len() == 1 && fraction(&steps[0]))
         }
         _ => 0,

@@ -100,11 +100,13 @@ pub fn linear_part(node: &Node, args: &[&Tensor], context: Context) -> Result<Te
             let start = Tensor::full(&node.shape, 0.0);
             coefficients.iter().zip(args).fold(start, |sum, (&c, &x)| sum.zip(x, |s, v| s + c * v))
         }
-        Op::Linear { steps, .. } | Op::LinearRows { steps } => match context.kernel.and_then(|k| k.matrix.as_ref()) {
-            Some(m) => Tensor::new(node.shape.clone(), m.apply(args[0].data()))
-                .map_err(|e| PlanError::Unsupported(e.to_string(), None))?,
-            None => linear::apply(steps, args[0], &args[1..]).map_err(wrong)?,
-        },
+        Op::Linear { steps, .. } | Op::LinearRows { steps } => {
+            match context.kernel.and_then(|k| k.matrix.as_ref()) {
+                Some(m) => Tensor::new(node.shape.clone(), m.apply(args[0].data()))
+                    .map_err(|e| PlanError::Unsupported(e.to_string(), None))?,
+                None => linear::apply(steps, args[0], &args[1..]).map_err(wrong)?,
+            }
+        }
         Op::MatMulClear => clear_product(args[0], args[1], &node.shape)?,
         _ => args[0].clone(),
     })
@@ -136,8 +138,8 @@ pub fn work(node: &Node, args: &[&[usize]], kernel: Option<&Kernel>) -> usize {
 
 /// Root mean square over all elements of all samples.
 pub fn root_mean_square(samples: &[Tensor]) -> f64 {
-    let (sum, count) = samples.iter().fold((0.0, 0usize), |(s, n), t| {
-        (s + t.data().iter().map(|x| x * x).sum::<f64>(), n + t.len())
-    });
+    let (sum, count) = samples
+        .iter()
+        .fold((0.0, 0usize), |(s, n), t| (s + t.data().iter().map(|x| x * x).sum::<f64>(), n + t.len()));
     (sum / count.max(1) as f64).sqrt()
 }

@@ -97,8 +97,7 @@ pub fn simulate(s: &Schedule, inputs: &[Input], model: &NoiseModel) -> Result<Si
         let track = run.node(i, &tracks, &sim)?;
         sim.rms[i] = root_mean_square(&track.value);
         sim.noise[i] = worst_deviation(&track.noise);
-        sim.approximation[i] =
-            SAMPLED_MARGIN * track.error.iter().map(Tensor::max_abs).fold(0.0, f64::max);
+        sim.approximation[i] = SAMPLED_MARGIN * track.error.iter().map(Tensor::max_abs).fold(0.0, f64::max);
         tracks[i] = Some(track);
         for a in s.nodes[i].args.iter().map(|a| a.index()).filter(|&a| last[a] == i) {
             tracks[a] = None;
@@ -124,7 +123,8 @@ fn last_uses(s: &Schedule) -> Vec<usize> {
 
 fn sample_count(s: &Schedule) -> usize {
     let of = |i: usize| {
-        let args: Vec<&[usize]> = s.nodes[i].args.iter().map(|a| s.nodes[a.index()].shape.as_slice()).collect();
+        let args: Vec<&[usize]> =
+            s.nodes[i].args.iter().map(|a| s.nodes[a.index()].shape.as_slice()).collect();
         work(&s.nodes[i], &args, s.origin(i).kernel.as_deref())
     };
     let total: usize = (0..s.nodes.len()).map(of).sum::<usize>() * 5;
@@ -157,7 +157,8 @@ impl Run<'_> {
         let error = if matches!(node.op, Op::Adjust) { 0.0 } else { origin.error };
         for k in 0..self.count {
             let value = self.value(i, &args, k)?.map(|x| keep(x, origin.range));
-            let (mut noise, mut wrong) = (self.pushed(i, &args, k, |t| &t.noise)?, self.pushed(i, &args, k, |t| &t.error)?);
+            let (mut noise, mut wrong) =
+                (self.pushed(i, &args, k, |t| &t.noise)?, self.pushed(i, &args, k, |t| &t.error)?);
             if added > 0.0 {
                 noise = noise.zip(&self.samples.noise(&node.shape, added), |x, e| x + e);
             }
