@@ -18,10 +18,11 @@ use rayon::prelude::*;
 /// Components of an operand, each with its n diagonals.
 pub(crate) type Operand<'a> = Vec<Vec<&'a Poly>>;
 
-/// Neighbouring places computed together.
-const LANES: usize = 4;
-/// Words after each row of a tile that repeat its start; a cache line, which also spreads the rows over the cache sets.
-const PAD: usize = 8;
+/// Neighbouring places computed together: a cache line of words.
+const LANES: usize = 8;
+/// Words after each row of a tile that repeat its start, so that a shifted row is read in one piece; they also spread the
+/// rows over the cache sets.
+const PAD: usize = LANES;
 
 /// sum over the terms of n (a * b'), * the trace product, for every component a of the left and b of the right operand:
 /// entry (number of b) (left components) + (number of a), one polynomial per diagonal, modulo the first `limbs` primes.
@@ -105,19 +106,24 @@ impl<const A: usize, const B: usize> Kernel<A, B> {
 
     /// Adds the product of the tiles at hand.
     fn multiply(&mut self) {
-        let (n, m) = (self.n, self.modulus);
+        let n = self.n;
         for r in 0..n {
             for j in (0..n).step_by(LANES) {
                 for first in (0..n).step_by(self.chunk) {
-                    let terms = first..(first + self.chunk).min(n);
-                    let block = self.block(r, j, terms);
-                    for (c, lanes) in block.as_flattened().iter().enumerate() {
-                        let sums = &mut self.sums[(c * n + r) * n + j..][..LANES];
-                        for (sum, &lane) in sums.iter_mut().zip(lanes) {
-                            *sum = m.add(*sum, m.reduce_wide(lane));
-                        }
-                    }
+                    let block = self.block(r, j, first..(first + self.chunk).min(n));
+                    self.add(r, j, block.as_flattened());
                 }
+            }
+        }
+    }
+
+    /// Adds the places j, ... of diagonal r of every product.
+    fn add(&mut self, r: usize, j: usize, block: &[[u128; LANES]]) {
+        let (n, m) = (self.n, self.modulus);
+        for (component, lanes) in block.iter().enumerate() {
+            let sums = &mut self.sums[(component * n + r) * n + j..][..LANES.min(n)];
+            for (sum, &lane) in sums.iter_mut().zip(lanes) {
+                *sum = m.add(*sum, m.reduce_wide(lane));
             }
         }
     }
@@ -126,10 +132,10 @@ impl<const A: usize, const B: usize> Kernel<A, B> {
     #[inline(always)]
     fn block(&self, r: usize, j: usize, terms: std::ops::Range<usize>) -> [[[u128; LANES]; A]; B] {
         let (n, row) = (self.n, self.n + PAD);
-        let shifted = (j + r) % n;
+        let (shifted, mask) = ((j + r) & (n - 1), n - 1);
         let mut sums = [[[0u128; LANES]; A]; B];
         for k in terms {
-            let (a, b) = (k * row + j, (k + n - r) % n * row + shifted);
+            let (a, b) = (k * row + j, ((k + n - r) & mask) * row + shifted);
             let left: [&[u64]; A] = std::array::from_fn(|c| &self.left[c][a..a + LANES]);
             let right: [&[u64]; B] = std::array::from_fn(|c| &self.right[c][b..b + LANES]);
             for (sums, y) in sums.iter_mut().zip(right) {

@@ -1,5 +1,6 @@
 //! The Gentry-Lee scheme with real noise on toy rings, against matrix algebra in f64.
 
+mod full_size;
 mod noise;
 mod operations;
 mod refusals;
