@@ -31,7 +31,7 @@ def uniform(*shape, low=-1.0, high=1.0):
 
 
 def save(file, a):
-    np.save(HERE / file, np.ascontiguousarray(a, dtype=np.float64))
+    np.save(HERE / file, np.array(a, dtype=np.float64, order="C"))
     return {"file": file, "shape": list(np.shape(a))}
 
 
