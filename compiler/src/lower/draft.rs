@@ -182,7 +182,10 @@ impl<'b> Builder<'b, '_> {
                 _ => self.clear_less(id, args[0], args[1]),
             },
             IrOp::Tensor(TensorOp::MatMul) => self.matmul(id, &args),
-            IrOp::Tensor(TensorOp::Linear { .. }) => self.linear(id, &args),
+            IrOp::Tensor(TensorOp::Linear { .. }) => {
+                let from = self.orientation.reads.get(&id).copied().unwrap_or(held);
+                self.mapped(id, from, held)
+            }
             _ => Err(self.unsupported(id)),
         }
     }
@@ -209,7 +212,10 @@ impl<'b> Builder<'b, '_> {
         if let Some(&flip) = self.flips.get(&node) {
             return Ok(flip);
         }
-        let flip = self.derive(node, Op::Flip, vec![node], Some(transposed));
+        let flip = match self.orientation.again.get(&id) {
+            Some(&from) => self.mapped(id, from, transposed)?,
+            None => self.derive(node, Op::Flip, vec![node], Some(transposed)),
+        };
         self.flips.insert(node, flip);
         Ok(flip)
     }
@@ -252,10 +258,10 @@ impl<'b> Builder<'b, '_> {
         Ok(self.push(id, op, vec![a, b], Some(held)))
     }
 
-    fn linear(&mut self, id: NodeId, args: &[NodeId]) -> Result<usize, PlanError> {
+    /// A linear node from its operand in one orientation to its result in one.
+    fn mapped(&mut self, id: NodeId, from: bool, to: bool) -> Result<usize, PlanError> {
         let graph = self.graph();
-        let to = self.orientation.transposed[id.index()];
-        let from = self.orientation.reads.get(&id).copied().unwrap_or(to);
+        let args = graph.args(id);
         let chain = chain_of(graph, id, &args[1..]).ok_or_else(|| self.unsupported(id))?;
         let kernel = self.kernels.choose(chain, from, to)?.ok_or_else(|| self.unsupported(id))?;
         let x = self.held(args[0], from)?;

@@ -68,7 +68,8 @@ pub fn ckks(e: &Extent, log_n: u32) -> Result<Geometry, PlanError> {
     Ok(Geometry { scheme: Scheme::Ckks, lanes: slots / (rows * cols), rows, cols })
 }
 
-/// Sides of GL matrices worth trying: one that covers all columns, and the smallest one the encrypted products allow.
+/// Sides of GL matrices worth trying: one that covers all columns, the smallest one the encrypted products allow, and one
+/// that covers all rows too if that is the next one.
 pub fn gl_sides(e: &Extent) -> Result<Vec<usize>, PlanError> {
     let product = e.product_rows.max(e.product_cols).max(4).next_power_of_two();
     if product > 512 {
@@ -86,6 +87,9 @@ pub fn gl_sides(e: &Extent) -> Result<Vec<usize>, PlanError> {
     let mut sides = vec![covering];
     if product >= 8 && product < covering {
         sides.push(product);
+    }
+    if e.rows > covering && e.rows <= 2 * covering && covering < 512 {
+        sides.push(2 * covering);
     }
     Ok(sides)
 }

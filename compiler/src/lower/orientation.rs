@@ -2,8 +2,10 @@
 //!
 //! Element-wise operations need all operands and the result held alike; `A @ B` takes A plain and B transposed and gives
 //! either; a linear map chooses by cost. Values connected by element-wise operations form a cluster with one label. The
-//! labels start plain and change, cluster by cluster and then value by value, as long as the total cost falls: a local
-//! search in a fixed order, so the result is the same everywhere. A flip is made once for all readers.
+//! labels start plain and change as long as the total cost falls: clusters, clusters on both sides of a linear map together,
+//! everything joined by maps that cost nothing (transposes, reshapes), and at last single values. It is a local search in a
+//! fixed order, so the result is the same everywhere. A flip is made once for all readers; the result of a map that costs
+//! nothing in the other orientation too is mapped again instead.
 
 use super::error::PlanError;
 use super::linear::{Chain, Kernels};
@@ -21,6 +23,9 @@ pub struct Orientation {
     pub transposed: Vec<bool>,
     /// by linear node: orientation its operand is read in
     pub reads: BTreeMap<NodeId, bool>,
+    /// by linear node that is read in both orientations: orientation in which its operand is read to map it again, in place
+    /// of a flip
+    pub again: BTreeMap<NodeId, bool>,
 }
 
 /// Costs of a linear node by orientation of operand and result; infinite where there is no kernel.
@@ -52,7 +57,7 @@ struct Problem {
 
 /// Everything held plain: CKKS.
 pub fn plain(graph: &Graph) -> Orientation {
-    Orientation { transposed: vec![false; graph.len()], reads: BTreeMap::new() }
+    Orientation { transposed: vec![false; graph.len()], ..Orientation::default() }
 }
 
 /// Chooses orientations for GL.
@@ -62,10 +67,7 @@ pub fn plain(graph: &Graph) -> Orientation {
 pub fn choose(graph: &Graph, kernels: &mut Kernels) -> Result<Orientation, PlanError> {
     let problem = Problem::new(graph, kernels)?;
     let mut labels = vec![false; graph.len()];
-    let clusters = problem.clusters();
-    let single: Vec<Vec<NodeId>> =
-        clusters.iter().filter(|c| c.len() > 1).flatten().map(|&n| vec![n]).collect();
-    for moves in [clusters, single] {
+    for moves in problem.moves() {
         for _ in 0..MAX_ROUNDS {
             let tried = moves.iter().chain(moves.iter().rev());
             let improved = tried.filter(|nodes| problem.try_move(nodes, &mut labels)).count();
@@ -75,7 +77,8 @@ pub fn choose(graph: &Graph, kernels: &mut Kernels) -> Result<Orientation, PlanE
         }
     }
     let reads = problem.linear.keys().map(|&id| (id, problem.read(id, &labels).0)).collect();
-    Ok(Orientation { transposed: labels, reads })
+    let again = problem.linear.keys().filter_map(|&id| problem.again(id, &labels).map(|from| (id, from))).collect();
+    Ok(Orientation { transposed: labels, reads, again })
 }
 
 /// The chain of a linear node on an encrypted operand.
@@ -127,12 +130,26 @@ impl Problem {
         })
     }
 
+    /// Orientation in which a linear node can read its operand to give its other orientation for nothing.
+    fn again(&self, id: NodeId, labels: &[bool]) -> Option<bool> {
+        let costs = self.linear.get(&id)?;
+        let operand = self.args[id.index()][0].0;
+        let (held, other) = (labels[operand.index()], usize::from(!labels[id.index()]));
+        let free = |from: bool| costs[usize::from(from)][other] == 0.0;
+        let at_hand = [Some(held), Some(!held).filter(|_| self.flipped(operand, labels))];
+        at_hand.into_iter().flatten().find(|&from| free(from))
+    }
+
+    fn flip_cost(&self, id: NodeId, labels: &[bool]) -> f64 {
+        if self.again(id, labels).is_some() { 0.0 } else { self.flip[id.index()] }
+    }
+
     /// Cheapest read of a linear node: orientation and cost, a flip that is not made anyway included.
     fn read(&self, id: NodeId, labels: &[bool]) -> (bool, f64) {
         let operand = self.args[id.index()][0].0;
         let (held, to) = (labels[operand.index()], usize::from(labels[id.index()]));
         let costs = &self.linear[&id];
-        let flip = if self.flipped(operand, labels) { 0.0 } else { self.flip[operand.index()] };
+        let flip = if self.flipped(operand, labels) { 0.0 } else { self.flip_cost(operand, labels) };
         let (direct, turned) = (costs[usize::from(held)][to], flip + costs[usize::from(!held)][to]);
         if turned < direct { (!held, turned) } else { (held, direct) }
     }
@@ -144,9 +161,10 @@ impl Problem {
         let readers = values.iter().flat_map(|v| self.users[v.index()].iter().map(|u| u.0));
         let maps: BTreeSet<NodeId> =
             readers.chain(moved.iter().copied()).filter(|n| self.linear.contains_key(n)).collect();
+        let values: BTreeSet<NodeId> = values.union(&maps).copied().collect();
         let cost = |labels: &[bool]| -> f64 {
             let flips = values.iter().filter(|&&v| self.flipped(v, labels));
-            let flips: f64 = flips.map(|v| self.flip[v.index()]).sum();
+            let flips: f64 = flips.map(|&v| self.flip_cost(v, labels)).sum();
             flips + maps.iter().map(|&m| self.read(m, labels).1).sum::<f64>()
         };
         let before = cost(labels);
@@ -158,25 +176,48 @@ impl Problem {
         better
     }
 
-    /// Values joined by element-wise operations, in order of their first node.
-    fn clusters(&self) -> Vec<Vec<NodeId>> {
+    /// Sets of values whose labels are changed together, in the order in which they are tried.
+    fn moves(&self) -> [Vec<Vec<NodeId>>; 2] {
+        let same = |_: NodeId, wish: Wish| wish == Wish::Own;
+        let clusters = self.joined(same);
+        let mut cluster_of = vec![0; self.args.len()];
+        for (c, nodes) in clusters.iter().enumerate() {
+            nodes.iter().for_each(|n| cluster_of[n.index()] = c);
+        }
+        let pairs: BTreeSet<(usize, usize)> = self
+            .linear
+            .keys()
+            .map(|m| (cluster_of[self.args[m.index()][0].0.index()], cluster_of[m.index()]))
+            .filter(|(a, b)| a != b)
+            .collect();
+        let pairs = pairs.into_iter().map(|(a, b)| [clusters[a].as_slice(), &clusters[b]].concat());
+        let free = |m: &Costs| m.iter().flatten().any(|&cost| cost == 0.0);
+        let families = self.joined(|id, wish| same(id, wish) || self.linear.get(&id).is_some_and(free));
+        let single = clusters.iter().filter(|c| c.len() > 1).flatten().map(|&n| vec![n]).collect();
+        let together = pairs.chain(families.into_iter().filter(|f| f.len() > 1)).collect::<Vec<_>>();
+        [[clusters, together].concat(), single]
+    }
+
+    /// Values joined with those operands that `joins` says, in order of their first node.
+    fn joined(&self, joins: impl Fn(NodeId, Wish) -> bool) -> Vec<Vec<NodeId>> {
         let mut parent: Vec<usize> = (0..self.args.len()).collect();
-        fn root(parent: &[usize], mut i: usize) -> usize {
+        fn root(parent: &mut [usize], mut i: usize) -> usize {
             while parent[i] != i {
+                parent[i] = parent[parent[i]];
                 i = parent[i];
             }
             i
         }
         for &id in &self.nodes {
-            for &(a, _) in self.args[id.index()].iter().filter(|a| a.1 == Wish::Own) {
-                let (x, y) = (root(&parent, id.index()), root(&parent, a.index()));
+            for &(a, _) in self.args[id.index()].iter().filter(|a| joins(id, a.1)) {
+                let (x, y) = (root(&mut parent, id.index()), root(&mut parent, a.index()));
                 parent[x.max(y)] = x.min(y);
             }
         }
-        let mut clusters: BTreeMap<usize, Vec<NodeId>> = BTreeMap::new();
+        let mut sets: BTreeMap<usize, Vec<NodeId>> = BTreeMap::new();
         for &id in &self.nodes {
-            clusters.entry(root(&parent, id.index())).or_default().push(id);
+            sets.entry(root(&mut parent, id.index())).or_default().push(id);
         }
-        clusters.into_values().collect()
+        sets.into_values().collect()
     }
 }
