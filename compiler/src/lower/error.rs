@@ -5,19 +5,19 @@ use grammar::Span;
 use plan::{Bytes, Scheme, verify::VerifyError};
 
 /// The program needs more levels than the largest modulus has.
-pub const TOO_DEEP: Code = Code("E0701");
+pub const TOO_DEEP: Code = Code("E0901");
 /// A value is larger than a ciphertext can carry.
-pub const OVERFLOW: Code = Code("E0702");
+pub const OVERFLOW: Code = Code("E0902");
 /// Matrices are larger than a frame of the scheme.
-pub const TOO_WIDE: Code = Code("E0703");
+pub const TOO_WIDE: Code = Code("E0903");
 /// A linear map has too many coefficients.
-pub const TOO_LARGE: Code = Code("E0704");
+pub const TOO_LARGE: Code = Code("E0904");
 /// The plan needs more memory than allowed.
-pub const MEMORY: Code = Code("E0705");
+pub const MEMORY: Code = Code("E0905");
 /// No parameters at the wanted security.
-pub const NO_PARAMETERS: Code = Code("E0706");
+pub const NO_PARAMETERS: Code = Code("E0906");
 /// A plan of ours breaks a rule.
-pub const INTERNAL: Code = Code("E0799");
+pub const INTERNAL: Code = Code("E0999");
 
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]

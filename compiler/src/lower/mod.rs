@@ -17,7 +17,7 @@ pub mod vector_products;
 use crate::analysis::level::depth_bound;
 use crate::analysis::noise::{self, NOMINAL_LOG_SCALE, NoiseModel, Simulation};
 use crate::cost::CostModel;
-use crate::ir::{InputDecl, Op as IrOp};
+use crate::ir::{Graph, InputDecl, Op as IrOp};
 use crate::params::{self, Wish, moduli};
 use crate::passes::ArithmeticGraph;
 use error::PlanError;
@@ -48,7 +48,7 @@ impl Default for Target {
 /// A plan with its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
-    /// the plan, verified
+    /// the plan, verified; the functions' `on` are gone from the graph, so [`crate::driver`] states them
     pub plan: Plan,
     /// cost of a run in multiply-adds
     pub cost: f64,
@@ -346,7 +346,7 @@ impl Planner<'_> {
             outputs: self.outputs(&s, &sim, factor),
             estimate: estimate::estimate(&s, &keys, &parameters, &model),
             keys,
-            assumptions: self.assumptions(),
+            assumptions: assumptions(&self.program.graph, self.source),
             params: parameters,
         };
         plan::verify::verify(&plan)?;
@@ -369,23 +369,27 @@ impl Planner<'_> {
         };
         graph.outputs.iter().zip(&s.outputs).map(output).collect()
     }
+}
 
-    /// What the program trusts: `in` of values, `on` of functions.
-    fn assumptions(&self) -> Vec<Assumption> {
-        let graph = &self.program.graph;
-        let live = graph.live();
-        let nodes = graph.ids().filter(|id| live[id.index()]).map(|id| graph.node(id));
-        let mut all: Vec<Assumption> = Vec::new();
-        for node in nodes {
-            if let IrOp::Assume { name, low, high } = &node.op {
-                let assumption = Assumption { name: name.clone(), low: *low, high: *high, line: self.line(node.span) };
-                if !all.contains(&assumption) {
-                    all.push(assumption);
-                }
-            }
+/// What the program trusts: `in` of values, `on` of functions, each once.
+pub fn assumptions(graph: &Graph, source: &str) -> Vec<Assumption> {
+    let mut all: Vec<Assumption> = Vec::new();
+    for node in graph.ids().map(|id| graph.node(id)) {
+        let (name, (low, high)) = match &node.op {
+            IrOp::Assume { name, low, high } if !name.is_empty() => (name.clone(), (*low, *high)),
+            IrOp::Function { function, wish } => match wish.on {
+                Some(on) => (function.name().to_string(), on),
+                None => continue,
+            },
+            _ => continue,
+        };
+        let line = node.span.map_or(0, |s| s.line_column(source).0 as u32);
+        let assumption = Assumption { name, low, high, line };
+        if !all.contains(&assumption) {
+            all.push(assumption);
         }
-        all
     }
+    all
 }
 
 /// Largest error by noise of a node, at the nominal scale, at the stated failure probability.

@@ -1,0 +1,185 @@
+//! Why a plan is as it is, as text: security, the path that sets the depth, level costs, keys, predicted errors, and, for a
+//! program that was just compiled, approximations and rejected schemes.
+
+use crate::analysis::level::deepest_path;
+use crate::driver::Compiled;
+use plan::text::operation;
+use plan::{KeyKind, NodeId, Op, Plan, RingSpec, security};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Longest text of an operation.
+const OPERATION_WIDTH: usize = 60;
+
+/// A kind of operation, its levels in CKKS and GL, and why.
+type CostRow = (&'static str, Option<u32>, Option<u32>, &'static str);
+
+/// Levels of the operations of a plan: the table of the compiler, with its reasons.
+const LEVEL_COSTS: [CostRow; 9] = [
+    ("add, sub, neg, integer multiple", Some(0), Some(0), "no product of scales"),
+    ("linear, no masks", Some(0), Some(0), "rotations and integer factors alone"),
+    ("linear, masks", Some(1), Some(1), "one encoded factor (Halevi, Shoup 2018)"),
+    ("mul", Some(1), Some(1), "one rescale (Cheon, Kim, Kim, Song 2017)"),
+    ("mul_clear, combine", Some(1), Some(1), "one encoded factor"),
+    ("masked_matmul", Some(2), None, "one for the masks, one for the products (Aikata, Roy 2024)"),
+    ("matmul", None, Some(1), "the trace product (Gentry, Lee 2025)"),
+    ("matmul_clear, linear_rows", None, Some(1), "the trace product with a clear factor"),
+    ("flip", None, Some(0), "key switches alone"),
+];
+
+fn row_of(op: &Op) -> Option<usize> {
+    Some(match op {
+        Op::Add | Op::Sub | Op::Neg | Op::AddClear | Op::MulInteger(_) => 0,
+        Op::Linear { masks: false, .. } => 1,
+        Op::Linear { masks: true, .. } => 2,
+        Op::Mul => 3,
+        Op::MulClear | Op::Combine { .. } => 4,
+        Op::MaskedMatMul => 5,
+        Op::MatMul => 6,
+        Op::MatMulClear | Op::LinearRows { .. } => 7,
+        Op::Flip => 8,
+        Op::Input(_) | Op::Constant(_) | Op::Clear(_) | Op::Adjust => return None,
+    })
+}
+
+/// Everything about a plan alone.
+pub fn explain_plan(plan: &Plan) -> String {
+    let mut text = String::new();
+    // writing to a string does not fail
+    let _ = write_plan(&mut text, plan);
+    text
+}
+
+/// A plan with what the compiler knows beside it.
+pub fn explain(compiled: &Compiled) -> String {
+    let mut text = explain_plan(&compiled.planned.plan);
+    let _ = write_compiled(&mut text, compiled);
+    text
+}
+
+fn write_plan(f: &mut String, plan: &Plan) -> std::fmt::Result {
+    let p = &plan.params;
+    let ring = match p.ring {
+        RingSpec::PowerOfTwo { log_n } => format!("Z[X]/(X^{} + 1)", 1usize << log_n),
+        RingSpec::Gl { n, p } => format!("R(n = {n}, p = {p})"),
+    };
+    writeln!(f, "scheme    {}, ring {ring} of dimension {}", plan.geometry.scheme.name(), p.ring.degree())?;
+    match security::max_log_pq(p.ring.degree(), p.security.bits) {
+        Some(bound) if !p.insecure => writeln!(
+            f,
+            "security  {} bits: log2(PQ) = {:.1} of {bound:.1}, {}",
+            p.security.bits,
+            p.log_pq(),
+            security::TABLE
+        )?,
+        _ => writeln!(f, "security  NONE: a ring for trials, log2(PQ) = {:.1}", p.log_pq())?,
+    }
+    writeln!(
+        f,
+        "levels    {} used, scale 2^{:.1}, q_0 of {:.1} bits, {} special primes, digits of {}",
+        plan.estimate.levels_used,
+        libm::log2(p.scale_at(p.top())),
+        libm::log2(p.q[0] as f64),
+        p.special.len(),
+        p.digit
+    )?;
+    let e = &plan.estimate;
+    writeln!(f, "keys      {} ({})", key_counts(plan), e.key_bytes)?;
+    writeln!(f, "run       {} key switches, at most {} of memory", e.key_switches, e.peak_bytes)?;
+    write_path(f, plan)?;
+    write_level_costs(f, plan)?;
+    for a in &plan.assumptions {
+        writeln!(f, "assumed   {} in [{}, {}], line {}", a.name, a.low, a.high, a.line)?;
+    }
+    for o in &plan.outputs {
+        writeln!(
+            f,
+            "output    {}: error at most {:.1e} predicted, {:.1e} of it by approximations; {:e} asked for",
+            o.name, o.predicted_error, o.approximation_error, o.precision
+        )?;
+    }
+    Ok(())
+}
+
+fn key_counts(plan: &Plan) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for key in &plan.keys {
+        *counts.entry(match key.kind {
+            KeyKind::Relinearize => "relinearization",
+            KeyKind::Rotate(_) => "rotation",
+            KeyKind::Product => "product",
+            KeyKind::Flip => "flip",
+        }).or_default() += 1;
+    }
+    let parts: Vec<String> = counts.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+    if parts.is_empty() { "none".into() } else { parts.join(", ") }
+}
+
+fn write_path(f: &mut String, plan: &Plan) -> std::fmt::Result {
+    writeln!(f, "the path that sets the depth:")?;
+    deepest_path(plan).into_iter().try_for_each(|id: NodeId| {
+        let node = plan.node(id);
+        let level = node.level().map_or(0, |l| l.0);
+        let text: String = operation(&node.op).chars().take(OPERATION_WIDTH).collect();
+        writeln!(f, "  level {level:>2}  {id:<6} {text}, line {}", node.line)
+    })
+}
+
+fn write_level_costs(f: &mut String, plan: &Plan) -> std::fmt::Result {
+    let mut used: BTreeMap<usize, usize> = BTreeMap::new();
+    let rows = plan.nodes.iter().filter(|n| n.level().is_some()).filter_map(|n| row_of(&n.op));
+    rows.for_each(|row| *used.entry(row).or_default() += 1);
+    if !used.is_empty() {
+        writeln!(f, "level costs (ckks / gl):")?;
+    }
+    let cell = |levels: Option<u32>| levels.map_or("-".to_string(), |l| l.to_string());
+    used.into_iter().try_for_each(|(row, count)| {
+        let (name, ckks, gl, why) = LEVEL_COSTS[row];
+        writeln!(f, "  {:>1} / {:<1}  {name} ({count} times): {why}", cell(ckks), cell(gl))
+    })
+}
+
+fn write_compiled(f: &mut String, compiled: &Compiled) -> std::fmt::Result {
+    for a in &compiled.arithmetic.approximations {
+        let (low, high) = a.interval;
+        writeln!(
+            f,
+            "approximated  {} on [{low}, {high}]: degree {}, {} levels, error at most {:.1e}",
+            a.function.name(),
+            a.degree,
+            a.depth,
+            a.error_bound
+        )?;
+    }
+    let own = compiled.planned.cost;
+    writeln!(f, "cost      {own:.3e} multiply-adds in {}", compiled.planned.plan.geometry.scheme.name())?;
+    compiled.rejected.iter().try_for_each(|(scheme, other)| match other {
+        Ok(p) => writeln!(f, "rejected  {}: {:.3e} multiply-adds, {:.1} times as many", scheme.name(), p.cost, p.cost / own),
+        Err(e) => writeln!(f, "rejected  {}: {e}", scheme.name()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::Split;
+
+    #[test]
+    fn the_table_agrees_with_the_operations() {
+        let ops = [
+            Op::Add,
+            Op::Linear { steps: vec![], split: Split::Slots { baby: 1 }, masks: false },
+            Op::Linear { steps: vec![], split: Split::Slots { baby: 1 }, masks: true },
+            Op::Mul,
+            Op::Combine { coefficients: vec![], constant: 0.0 },
+            Op::MaskedMatMul,
+            Op::MatMul,
+            Op::LinearRows { steps: vec![] },
+            Op::Flip,
+        ];
+        for (i, op) in ops.iter().enumerate() {
+            let (_, ckks, gl, _) = LEVEL_COSTS[i];
+            assert_eq!((row_of(op), op.level_cost()), (Some(i), ckks.or(gl)));
+        }
+    }
+}
