@@ -57,6 +57,13 @@ impl Ranges {
         self.0.push(*result.as_ref().unwrap_or(&Range::UNKNOWN));
         result
     }
+    /// Computes the intervals of all nodes that the graph has more.
+    pub fn extend(&mut self, graph: &Graph) {
+        while self.0.len() < graph.len() {
+            // an unknown interval is stored for nodes outside the domain of their function
+            let _ = self.push_next(graph);
+        }
+    }
     /// States the interval of the next node.
     pub fn push(&mut self, range: Range) {
         self.0.push(range);

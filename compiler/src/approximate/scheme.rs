@@ -143,8 +143,7 @@ impl Builder {
         };
         let degree = c.len() - 1;
         if degree == 1 {
-            let slope = c[1] * frame.factor / (2.0 * frame.radius);
-            b.push(Step::Combine(vec![(slope, 0)], c[0] - slope * frame.middle));
+            b.line(c[1] * frame.factor / (2.0 * frame.radius), c[0], frame.middle);
             return b;
         }
         let y = b.argument(frame);
@@ -156,6 +155,19 @@ impl Builder {
         let value = b.evaluate(&c, depth, extra);
         debug_assert!(matches!(value, Value::Step(s) if s + 1 == b.steps.len()));
         b
+    }
+
+    /// `slope (x - middle) + value`; integer slopes need no level.
+    fn line(&mut self, slope: f64, value: f64, middle: f64) {
+        let constant = value - slope * middle;
+        if slope.fract() != 0.0 || slope.abs() > MAX_GROWTH {
+            self.push(Step::Combine(vec![(slope, 0)], constant));
+            return;
+        }
+        let multiple = self.push(Step::Times(0, slope as i64));
+        if constant != 0.0 {
+            self.push(Step::AddConstant(multiple, constant));
+        }
     }
 
     fn argument(&mut self, frame: &Frame) -> usize {
@@ -386,7 +398,7 @@ mod tests {
             s.products
         };
         let counts = |f: fn(usize) -> (usize, usize, usize)| {
-            [7, 15, 31, 63, 127].map(|d| f(d)).map(|(d, first, step)| products(d, first, step))
+            [7, 15, 31, 63, 127].map(f).map(|(d, first, step)| products(d, first, step))
         };
         assert_eq!(counts(|d| (d, 0, 1)), [5, 8, 13, 18, 27]);
         assert_eq!(counts(|d| (d, 1, 2)), [5, 8, 12, 17, 23]);
@@ -407,5 +419,6 @@ mod tests {
         assert_eq!(check(&coefficients(7, 0, 1), -8.0, 8.0).depth, 3);
         assert_eq!(check(&coefficients(15, 0, 1), -8.0, 8.0).depth, 5);
         assert_eq!(check(&coefficients(1, 0, 1), 3.0, 1000.0).depth, 1);
+        assert_eq!(check(&[1.5, -0.5], -2.0, -1.0).depth, 0);
     }
 }

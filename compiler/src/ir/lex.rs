@@ -71,10 +71,14 @@ impl<'t> Lexer<'t> {
         found
     }
 
-    /// Whether the next token is a letter followed by a number, such as `n12`.
+    /// Whether the next token is on the same line, and a letter followed by a number, such as `n12`.
     pub(crate) fn is_numbered(&self, letter: char) -> bool {
-        matches!(self.peek(), Token::Word(w)
-            if w.strip_prefix(letter).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())))
+        let (token, end) = self.scan();
+        let Token::Word(word) = token else { return false };
+        let digits = word.strip_prefix(letter).unwrap_or("");
+        !digits.is_empty()
+            && digits.bytes().all(|b| b.is_ascii_digit())
+            && !self.text[self.at..end].contains('\n')
     }
 
     fn scan(&self) -> (Token, usize) {

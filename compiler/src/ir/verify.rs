@@ -112,8 +112,8 @@ fn check_arithmetic(g: &Graph, id: NodeId) -> Result<(), Rule> {
         Op::Function { function, .. } => Err(Rule::NotArithmetic(function.name())),
         Op::Approximated { .. } => Err(Rule::NotArithmetic("an approximated function")),
         Op::Tensor(op) => match op {
-            TensorOp::Add | TensorOp::Neg => Ok(()),
-            TensorOp::Linear { .. } if g.is_cipher(args[0]) => Ok(()),
+            TensorOp::Neg => Ok(()),
+            TensorOp::Add | TensorOp::Linear { .. } if g.is_cipher(args[0]) => Ok(()),
             TensorOp::Sub | TensorOp::Mul | TensorOp::MatMul if all_cipher => Ok(()),
             other => Err(Rule::NotArithmetic(other.name())),
         },

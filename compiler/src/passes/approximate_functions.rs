@@ -52,23 +52,35 @@ pub fn approximate_functions(g: &Graph, ranges: &Ranges) -> Result<Approximated,
         warnings: Diagnostics::new(),
         known: vec![],
     };
-    let graph = Rewrite::each(g, |r, id| match &g.node(id).op {
-        Op::Function { function, .. } if !g.is_cipher(id) => {
-            r.tensor(TensorOp::Apply { function: *function }, &r.args(id), g.node(id).span)
-        }
-        Op::Function { function, wish } => {
-            let call = Call::new(g, id, *function, wish, ranges[g.args(id)[0]], weights[id.index()]);
-            match a.polynomial(&call) {
-                Some(p) => emit(r, &call, &p, r.args(id)[0]),
-                None => r.copy(id),
+    let mut reached = Ranges::new();
+    let graph = Rewrite::each(g, |r, id| {
+        let made = match &g.node(id).op {
+            Op::Function { function, .. } if !g.is_cipher(id) => {
+                r.tensor(TensorOp::Apply { function: *function }, &r.args(id), g.node(id).span)
             }
-        }
-        _ => r.copy(id),
+            Op::Function { function, wish } => {
+                let range = argument(*function, ranges[g.args(id)[0]], reached[r.args(id)[0]]);
+                let call = Call::new(g, id, *function, wish, range, weights[id.index()]);
+                match a.polynomial(&call) {
+                    Some(p) => emit(r, &call, &p, r.args(id)[0]),
+                    None => r.copy(id),
+                }
+            }
+            _ => r.copy(id),
+        };
+        reached.extend(r.graph());
+        made
     });
     if a.errors.has_errors() {
         return Err(a.errors);
     }
     Ok(Approximated { graph, reports: a.reports, warnings: a.warnings })
+}
+
+/// Where an argument lies: its exact range, and what the errors of functions before it add as long as that is in the domain.
+fn argument(function: Function, exact: Range, reached: Range) -> Range {
+    let both = exact.hull(reached);
+    if both.is_unknown() || !function.defined_on(both.low, both.high) { exact } else { both }
 }
 
 /// A call of a function with everything that is known about it.
@@ -121,12 +133,18 @@ fn reached_precision(g: &Graph, id: NodeId) -> f64 {
     outputs.map(|o| o.precision).fold(f64::INFINITY, f64::min)
 }
 
+/// A polynomial that will do, or the closest one that will not.
+type Fitted = Result<Approximant, Approximant>;
+
+/// What decides about the polynomial: the call, its error, its degree.
+type Wanted = (Request, f64, Option<u32>);
+
 struct Approximator {
     reports: Vec<ApproximationReport>,
     errors: Diagnostics,
     warnings: Diagnostics,
     /// calls that were worked out before
-    known: Vec<(Request, f64, Option<u32>, Result<Approximant, Approximant>)>,
+    known: Vec<(Wanted, Fitted)>,
 }
 
 impl Approximator {
@@ -143,14 +161,12 @@ impl Approximator {
         }
     }
 
-    fn fitted(&mut self, call: &Call) -> Result<Approximant, Approximant> {
-        let degree = call.wish.degree;
-        let same =
-            |k: &&(Request, f64, Option<u32>, _)| k.0 == call.request && k.1 == call.within && k.2 == degree;
-        if let Some(known) = self.known.iter().find(same) {
-            return known.3.clone();
+    fn fitted(&mut self, call: &Call) -> Fitted {
+        let wanted = (call.request, call.within, call.wish.degree);
+        if let Some(known) = self.known.iter().find(|k| k.0 == wanted) {
+            return known.1.clone();
         }
-        let result = match degree {
+        let result = match call.wish.degree {
             None if call.wish.within.is_some() => fit_within(&call.request, call.within),
             None => fit_within(&call.request, call.within)
                 .or_else(|_| fit_within(&call.request, call.within.max(SHARE * call.precision))),
@@ -160,7 +176,7 @@ impl Approximator {
                 if missed { Err(p) } else { Ok(p) }
             }
         };
-        self.known.push((call.request, call.within, degree, result.clone()));
+        self.known.push((wanted, result.clone()));
         result
     }
 

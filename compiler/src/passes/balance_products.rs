@@ -13,8 +13,10 @@ use plan::{Scheme, TensorOp};
 pub fn balance_products(g: &Graph) -> Graph {
     let (readers, depths) = (readers(g), depths(g, Scheme::Ckks));
     let inner = |id: NodeId| is_product(g, id) && readers[id.index()] == 1;
+    let is_factor = |id: NodeId| g.users(id).first().is_some_and(|&u| is_product(g, u));
+    let is_root = |id: NodeId| !(inner(id) && is_factor(id));
     Rewrite::each(g, |r, id| {
-        if !is_product(g, id) {
+        if !is_product(g, id) || !is_root(id) {
             return r.copy(id);
         }
         let mut factors = vec![];

@@ -68,6 +68,9 @@ fn sum(r: &mut Rewrite, args: &[NodeId], span: Option<Span>) -> Option<NodeId> {
     if is(r.graph(), a, 0.0) {
         return Some(b);
     }
+    if r.graph().is_cipher(a) != r.graph().is_cipher(b) {
+        return None;
+    }
     if let Some(b) = negated(r.graph(), b) {
         return Some(r.tensor(TensorOp::Sub, &[a, b], span));
     }
@@ -87,7 +90,8 @@ fn difference(r: &mut Rewrite, args: &[NodeId], shape: &[usize], span: Option<Sp
         return Some(r.tensor(TensorOp::Neg, &[b], span));
     }
     let b = negated(r.graph(), b)?;
-    Some(r.tensor(TensorOp::Add, &[a, b], span))
+    let args = if r.graph().is_cipher(a) { [a, b] } else { [b, a] };
+    Some(r.tensor(TensorOp::Add, &args, span))
 }
 
 fn product(r: &mut Rewrite, args: &[NodeId], shape: &[usize], span: Option<Span>) -> Option<NodeId> {

@@ -56,10 +56,10 @@ fn cipher(r: &mut Rewrite, g: &Graph, id: NodeId, op: &TensorOp, args: &[NodeId]
 
 /// Encrypted times clear, element by element.
 fn scale(r: &mut Rewrite, x: NodeId, by: NodeId, span: Option<Span>) -> NodeId {
+    let by = if uniform_value(r.graph(), by).is_some() { by } else { materialized(r, by, span) };
     if let Some(factor) = uniform_value(r.graph(), by) {
         return r.tensor(TensorOp::Linear { steps: vec![LinearStep::ScaleBy { factor }] }, &[x], span);
     }
-    let by = materialized(r, by, span);
     r.tensor(TensorOp::Linear { steps: vec![LinearStep::Scale { by: Operand(0) }] }, &[x, by], span)
 }
 
