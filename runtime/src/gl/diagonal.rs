@@ -1,9 +1,9 @@
-//! Generalised diagonals: diagonal k of a batch has slot (l, j) = M_l[j, j + k], columns modulo n.
+//! Generalised diagonals: diagonal k of a batch has slot (l, j) = `M_l[j, j + k]`, columns modulo n.
 
 use crate::gl::Matrices;
 use crate::math::fft::Complex;
 
-/// The slots of diagonal k, ordered [l][j].
+/// The slots of diagonal k, ordered `[l][j]`.
 pub(crate) fn gather(matrices: &Matrices, k: usize) -> Vec<Complex> {
     let n = matrices.side();
     let row = |(i, row): (usize, &[Complex])| row[(i + k) % n];

@@ -3,7 +3,7 @@
 use crate::gl::GlError;
 use crate::math::fft::Complex;
 
-/// A batch of `count` complex matrices of one side n, ordered [matrix][row][column].
+/// A batch of `count` complex matrices of one side n, ordered `[matrix][row][column]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrices {
     side: usize,
@@ -50,7 +50,7 @@ impl Matrices {
         self.entries.len() / (self.side * self.side)
     }
 
-    /// All entries, ordered [matrix][row][column].
+    /// All entries, ordered `[matrix][row][column]`.
     pub fn entries(&self) -> &[Complex] {
         &self.entries
     }

@@ -1,7 +1,7 @@
 //! The Gentry-Lee scheme: batches of p - 1 square matrices n x n, in diagonal form.
 //!
 //! A batch M_0, ..., M_(p-2) is held as its n generalised diagonals: f_k is the element of R(n, p) whose slot (l, j) is
-//! M_l[j, j + k] (columns modulo n). A ciphertext is n RLWE ciphertexts, one per diagonal, under one secret in R, and
+//! `M_l[j, j + k]` (columns modulo n). A ciphertext is n RLWE ciphertexts, one per diagonal, under one secret in R, and
 //! everything stays in the evaluation domain. In this form
 //! - element-wise products, conjugation and rotations of rows and batch act on every diagonal as in CKKS,
 //! - a rotation of columns relabels the diagonals,

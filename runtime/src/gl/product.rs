@@ -1,10 +1,10 @@
 //! Modular matrix products in diagonal form: the kernel of A B^dagger.
 //!
 //! For every prime, sign s and l, the values of n polynomials f_0, ..., f_(n-1) are the diagonals of one matrix modulo q,
-//! A_k[j] = A[j, j + k]. With B' the matrix of the other operand at (-s, l + (p-1)/2), where its values are the images
+//! `A_k[j] = A[j, j + k]`. With B' the matrix of the other operand at (-s, l + (p-1)/2), where its values are the images
 //! under X -> X^-1, W -> W^-1, the trace product is C = A B'^T (times n, which is the normalisation wanted), so
 //!
-//!   C_r[j] = sum_k A_k[j] B'_(k-r)[j + r].
+//!   `C_r[j] = sum_k A_k[j] B'_(k-r)[j + r]`.
 //!
 //! In this form rows of diagonals are multiplied place by place, the second shifted by r: no matrix is gathered. Sums are
 //! kept in 128 bits and reduced once; the four products of two ciphertexts share every load.
@@ -83,7 +83,7 @@ struct Kernel<const A: usize, const B: usize> {
     chunk: usize,
     left: [Vec<u64>; A],
     right: [Vec<u64>; B],
-    /// [b A + a][r][j]
+    /// `[b A + a][r][j]`
     sums: Vec<u64>,
 }
 
@@ -128,7 +128,7 @@ impl<const A: usize, const B: usize> Kernel<A, B> {
         }
     }
 
-    /// The terms k of places j, ..., j + LANES - 1 of diagonal r, for all pairs [b][a] of components.
+    /// The terms k of places j, ..., j + LANES - 1 of diagonal r, for all pairs `[b][a]` of components.
     #[inline(always)]
     fn block(&self, r: usize, j: usize, terms: std::ops::Range<usize>) -> [[[u128; LANES]; A]; B] {
         let (n, row) = (self.n, self.n + PAD);
@@ -185,7 +185,7 @@ mod tests {
         (0..count).map(fill).collect()
     }
 
-    /// C[j, c] = sum_k A[j, k] B'[c, k] of true matrices.
+    /// `C[j, c] = sum_k A[j, k] B'[c, k]` of true matrices.
     fn by_matrices(
         ring: &Ring,
         a: &[Poly],

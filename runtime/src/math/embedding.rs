@@ -1,11 +1,11 @@
 //! The canonical embedding: complex slots <-> real coefficients, in f64, for both rings.
 //!
 //! A polynomial m is determined by its values at half of the roots; the other half are the complex conjugates.
-//! - R(n, p), coefficients c[t][x] of W^(gamma^t) X^x at t 2n + x: slot l n + j is m(zeta^(5^j), eta^(gamma^l)) with
+//! - R(n, p), coefficients `c[t][x]` of W^(gamma^t) X^x at t 2n + x: slot l n + j is m(zeta^(5^j), eta^(gamma^l)) with
 //!   zeta = e^(2 pi i / 4n), eta = e^(2 pi i / p) and gamma the smallest generator mod p.
-//! - Z[X]/(X^N + 1): the same without W and with n = N/2; slot j is m(zeta^(5^j)).
+//! - `Z[X]/(X^N + 1)`: the same without W and with n = N/2; slot j is m(zeta^(5^j)).
 //!
-//! Because zeta^n = i at every slot, c[t][x] + i c[t][n + x] are n complex coefficients, and because 5^j = 1 + 4 e_j, the
+//! Because zeta^n = i at every slot, `c[t][x] + i c[t][n + x]` are n complex coefficients, and because 5^j = 1 + 4 e_j, the
 //! values along X are a discrete Fourier transform of length n after the twist by zeta^x, in the order e_j. Along W,
 //! z_l = sum_t c_t eta^(gamma^(l+t)) is a cyclic correlation of length p - 1 with a fixed vector (Rader, "Discrete Fourier
 //! transforms when the number of data samples is prime", 1968), whose spectrum consists of Gauss sums of equal size: the
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// c[t][x] -> values at every slot, by sums; p = 2 stands for the ring without W.
+    /// `c[t][x]` -> values at every slot, by sums; p = 2 stands for the ring without W.
     fn by_definition(coeffs: &[f64], n: usize, p: usize) -> Vec<Complex> {
         let (order, gamma) = (4 * n as u64, primitive_root(p as u64));
         let power = |base: u64, e: usize, modulus: u64| (0..e).fold(1, |x, _| x * base % modulus);

@@ -50,7 +50,7 @@ fn products_of_256_pairs() {
         timed(what, || gl.generate_keys(&mut keys, &secret, operation, 2, &mut sampler));
     }
     let words: usize = keys.iter().flat_map(|(_, key)| key.bodies()).map(|body| body.words().len()).sum();
-    eprintln!("{} keys, {} MiB without the masks", keys.iter().count(), 8 * words >> 20);
+    eprintln!("{} keys, {} MiB without the masks", keys.iter().count(), (8 * words) >> 20);
 
     let (a, b, scale) = (random(256, 64, 1), random(256, 64, 2), gl.scale(2).expect("level"));
     let plain = [&a, &b].map(|m| timed("encode", || gl.encode(m, 2, scale)));
