@@ -380,7 +380,12 @@ impl<'a> Builder<'a> {
             return self.fail(DOMAIN, at, message, format!("the argument is {value}"));
         }
         let value = known.map(|v| function.eval(v));
-        self.finite(value, at)
+        if let Some(i) = value.data().iter().position(|x| !x.is_finite()) {
+            let (name, argument) = (function.name(), show_number(known.data()[i]));
+            let message = format!("{name} of {argument} is beyond the numbers of f64");
+            return self.fail(NOT_FINITE, at, message, format!("this is {}", show_number(value.data()[i])));
+        }
+        Ok(Array::known(value))
     }
 
     /// A fact about a value that interval arithmetic cannot see; said only where it helps.

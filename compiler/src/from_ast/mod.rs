@@ -28,7 +28,7 @@ mod value;
 use crate::analysis::interval::show_number;
 use crate::analysis::range::Ranges;
 use crate::diag::{Code, Diagnostic, Diagnostics, Label};
-use crate::ir::Graph;
+use crate::ir::{Graph, Op};
 use crate::source::{FileId, Loader, Sources};
 use builder::Builder;
 use grammar::ast::*;
@@ -99,7 +99,24 @@ pub fn build(sources: &Sources, found: Diagnostics, loader: &dyn Loader) -> Resu
         return Err(all);
     }
     all.extend(names.unused);
+    all.extend(unused_inputs(&builder.graph));
     Ok(Program { graph: builder.graph, ranges: builder.ranges, directives: settings(model), warnings: all })
+}
+
+/// Warns of every input on which no output depends.
+fn unused_inputs(graph: &Graph) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    let live = graph.live();
+    for id in graph.ids().filter(|id| !live[id.index()]) {
+        if let Op::Input(i) = graph.node(id).op {
+            let decl = &graph.inputs[i];
+            let label = Label::main(decl.span.unwrap_or_default(), "no output depends on it");
+            let message = format!("unused input `{}`", decl.name);
+            let help = "it stays in the signature; remove it if nobody is to send it";
+            found.push(Diagnostic::warning(resolve::UNUSED, message, label).with_help(help));
+        }
+    }
+    found
 }
 
 fn settings(model: &Model) -> Settings {

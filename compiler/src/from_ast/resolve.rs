@@ -25,7 +25,7 @@ pub const MISPLACED: Code = Code("E0305");
 pub const RECURSION: Code = Code("E0306");
 /// A value called, or a function used as a value.
 pub const WRONG_NAMESPACE: Code = Code("E0307");
-/// A value nobody reads.
+/// A `let` nobody reads, or an input on which no output depends.
 pub const UNUSED: Code = Code("W0301");
 
 /// What was found out about names.
@@ -179,7 +179,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn define_at(&mut self, name: &str, kind: Kind, mut label: Label, text: &str) {
-        let used = matches!(kind, Kind::Const | Kind::Loop | Kind::Parameter | Kind::Output | Kind::Unknown);
+        let used = !matches!(kind, Kind::Let | Kind::Mutable);
         if let Some(first) = self.scope().values.get(name) {
             if first.kind != Kind::Unknown && kind != Kind::Unknown {
                 let first_label = Label {
@@ -242,13 +242,9 @@ impl<'a> Resolver<'a> {
         f(self);
         for (name, definition) in self.scopes.pop().unwrap_or_default().values {
             if !definition.used && !name.starts_with('_') {
-                let what = if definition.kind == Kind::Input { "input" } else { "value" };
                 let label = Label { text: "never read".into(), ..definition.label.clone() };
-                let warning = Diagnostic::warning(UNUSED, format!("unused {what} `{name}`"), label);
-                let help = match definition.kind {
-                    Kind::Input => "it stays in the signature; remove it if nobody is to send it".to_string(),
-                    _ => format!("remove it, or call it `_{name}` if this is intended"),
-                };
+                let warning = Diagnostic::warning(UNUSED, format!("unused value `{name}`"), label);
+                let help = format!("remove it, or call it `_{name}` if this is intended");
                 self.unused.push(warning.with_help(help));
             }
             self.left.insert(name, definition.label);
