@@ -87,7 +87,8 @@ impl Gl {
     /// # Errors
     /// [`RlweError::LevelTooLow`] when `level` is above that of `a`, or equal to it with another scale.
     pub fn adjust(&self, a: &GlCiphertext, level: usize) -> Result<GlCiphertext, GlError> {
-        if a.level() == level && same_scale(a.scale(), self.scale(level)?) {
+        let target = self.scale(level)?;
+        if a.level() == level && same_scale(a.scale(), target) {
             return Ok(a.clone());
         }
         let above = self.drop_to_level(a, level + 1)?;

@@ -60,6 +60,7 @@ fn levels_and_keys() {
     assert_eq!(toy.gl.matmul(&spent, &spent, &toy.keys), too_low(1, 0));
     assert_eq!(toy.gl.combine(&[(2.0, &spent)]), too_low(1, 0));
     assert_eq!(toy.gl.drop_to_level(&low, 2), too_low(2, 1));
+    assert!(toy.gl.adjust(&low, 2).is_err() && toy.gl.adjust(&low, usize::MAX).is_err());
     assert_eq!(toy.gl.combine(&[]), Err(GlError::EmptySum));
     assert!(matches!(
         toy.gl.combine(&[(f64::NAN, &x)]),
