@@ -1,3 +1,7 @@
 //! The `fhec` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    fhec_cli::main()
+}

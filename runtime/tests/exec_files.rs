@@ -9,7 +9,7 @@ use runtime::exec::ckks::CkksScheme;
 use runtime::exec::client::{decrypt_outputs, encrypt_inputs};
 use runtime::exec::gl::GlScheme;
 use runtime::exec::scheme::generate_keys;
-use runtime::exec::{EncryptionKey, Precision, Scheme, check_inputs, execute};
+use runtime::exec::{EncryptionKey, Precision, Required, Scheme, check_inputs, execute};
 use runtime::files::{self, Container, FileError, Kind, PlanFileError};
 use runtime::math::sampler::Sampler;
 use runtime::rlwe::{EvaluationKeys, PublicKey, SecretKey};
@@ -50,7 +50,7 @@ fn whole_job<S: Scheme>(folder: &Folder, scheme: SchemeName) -> Plan {
     files::write_evaluation(&folder.at("eval.key"), &plan, degree, &keys).unwrap();
 
     let public = files::read_public(&folder.at("public.key"), &plan, &client).unwrap();
-    let inputs = check_inputs(&plan, &data(&plan)).unwrap();
+    let inputs = check_inputs(&plan, &data(&plan), Required::All).unwrap();
     let encrypted =
         encrypt_inputs(&client, &plan, &inputs, &EncryptionKey::Public(&public), &mut sampler).unwrap();
     files::write_inputs::<S>(&folder.at("in.ct"), &plan, &encrypted).unwrap();

@@ -11,7 +11,8 @@ use runtime::exec::client::{decrypt_outputs, encrypt_inputs};
 use runtime::exec::gl::GlScheme;
 use runtime::exec::scheme::generate_keys;
 use runtime::exec::{
-    Encrypted, EncryptionKey, ExecError, InputError, OpError, Precision, Scheme, check_inputs, execute,
+    Encrypted, EncryptionKey, ExecError, InputError, OpError, Precision, Required, Scheme, check_inputs,
+    execute,
 };
 use runtime::math::sampler::Sampler;
 use runtime::rlwe::{EvaluationKeys, PublicKey, SecretKey};
@@ -29,7 +30,7 @@ fn assert_close(plan: &Plan, found: &[plan::Tensor], tolerance: f64) {
 fn in_clear_a_plan_means_its_tensors() {
     for scheme in [SchemeName::Ckks, SchemeName::Gl] {
         let plan = everything(scheme);
-        let inputs = check_inputs(&plan, &data(&plan)).unwrap();
+        let inputs = check_inputs(&plan, &data(&plan), Required::All).unwrap();
         let mut steps = 0;
         let outputs = simulate(&plan, &inputs, None, &mut |_| steps += 1).unwrap();
         assert_close(&plan, &outputs, 1e-11);
@@ -45,7 +46,7 @@ fn books_agree_with_the_plan() {
     for scheme in [SchemeName::Ckks, SchemeName::Gl] {
         let plan = everything(scheme);
         let books = Books { params: &plan.params };
-        let inputs = check_inputs(&plan, &data(&plan)).unwrap();
+        let inputs = check_inputs(&plan, &data(&plan), Required::All).unwrap();
         let cipher = plan.nodes.iter().enumerate().filter_map(|(i, n)| {
             let level = n.level().filter(|_| matches!(n.op, plan::Op::Input(_)))?;
             let count = plan.geometry.ciphertexts(&n.layout());
@@ -64,7 +65,7 @@ fn encrypted_run<S: Scheme>(plan: &Plan, public: bool) -> Vec<plan::Tensor> {
     let keys = generate_keys(&client, plan, &secret, &mut sampler, &mut |_, _| {}).unwrap();
     let public_key = PublicKey::generate(client.chain(), &secret, &mut sampler);
     let key = if public { EncryptionKey::Public(&public_key) } else { EncryptionKey::Secret(&secret) };
-    let inputs = check_inputs(plan, &data(plan)).unwrap();
+    let inputs = check_inputs(plan, &data(plan), Required::All).unwrap();
     let encrypted = encrypt_inputs(&client, plan, &inputs, &key, &mut sampler).unwrap();
     let server = S::new(plan, keys).unwrap();
     let run = execute(plan, &server, &encrypted, &mut |_| {}).unwrap();
@@ -100,7 +101,7 @@ fn missing_keys_are_errors() {
     let scheme = CkksScheme::new(&plan, EvaluationKeys::new()).unwrap();
     let mut sampler = Sampler::from_seed([3; 32]);
     let secret = SecretKey::generate(scheme.chain(), &mut sampler);
-    let inputs = check_inputs(&plan, &data(&plan)).unwrap();
+    let inputs = check_inputs(&plan, &data(&plan), Required::All).unwrap();
     let key = EncryptionKey::Secret(&secret);
     let encrypted = encrypt_inputs(&scheme, &plan, &inputs, &key, &mut sampler).unwrap();
     let error = execute(&plan, &scheme, &encrypted, &mut |_| {}).unwrap_err();
@@ -118,7 +119,7 @@ fn inputs_are_checked_by_name_index_and_value() {
     values[7] = f64::NAN;
     wrong.insert("x".into(), plan::Tensor::new(vec![3, 6, 5], values).unwrap());
     wrong.insert("s".into(), plan::Tensor::scalar(0.0));
-    let errors = check_inputs(&plan, &wrong).unwrap_err();
+    let errors = check_inputs(&plan, &wrong, Required::All).unwrap_err();
     let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
         text,

@@ -1,7 +1,7 @@
 //! The data of a run, checked against the declarations of the plan before anything is encrypted.
 
 use plan::tensor::show;
-use plan::{Op, Plan, Tensor};
+use plan::{Form, Op, Plan, Tensor};
 use std::collections::BTreeMap;
 
 /// What is wrong with the data of a run.
@@ -67,25 +67,42 @@ impl InputError {
     }
 }
 
-/// The data of every input in order of declaration; None for one that is neither given nor read by the program.
+/// Which of the inputs that a program reads must be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Required {
+    /// all
+    All,
+    /// the encrypted ones: on the client, when the server has the plain ones
+    Cipher,
+    /// none
+    Nothing,
+}
+
+/// The data of every input in order of declaration; None for one that is not given and need not be. An input that the program
+/// does not read is never required.
 ///
 /// # Errors
 /// All that is wrong with the data.
 pub fn check_inputs(
     plan: &Plan,
     data: &BTreeMap<String, Tensor>,
+    required: Required,
 ) -> Result<Vec<Option<Tensor>>, Vec<InputError>> {
     let mut errors: Vec<InputError> = Vec::new();
     let known: Vec<String> = plan.inputs.iter().map(|i| i.name.clone()).collect();
     let unknown = data.keys().filter(|name| !known.contains(name));
     errors.extend(unknown.map(|name| InputError::Unknown { name: name.clone(), known: known.clone() }));
-    let read = |i: usize| plan.nodes.iter().any(|n| n.op == Op::Input(i));
+    let needed = |i: usize| match required {
+        Required::All => plan.nodes.iter().any(|n| n.op == Op::Input(i)),
+        Required::Cipher => plan.nodes.iter().any(|n| n.op == Op::Input(i) && n.form != Form::Clear),
+        Required::Nothing => false,
+    };
     let mut tensors = Vec::new();
     for (i, input) in plan.inputs.iter().enumerate() {
         let tensor = data.get(&input.name);
         match tensor {
             Some(t) => errors.extend(check_input(input, t)),
-            None if read(i) => errors.push(InputError::Missing {
+            None if needed(i) => errors.push(InputError::Missing {
                 name: input.name.clone(),
                 shape: input.shape.clone(),
                 line: input.line,

@@ -22,6 +22,6 @@ pub mod scheme;
 
 pub use backend::{Backend, Map, OpError};
 pub use executor::{Encrypted, ExecError, Run, Step, Value, execute};
-pub use inputs::{InputError, check_inputs};
+pub use inputs::{InputError, Required, check_inputs};
 pub use precision::Precision;
 pub use scheme::{EncryptionKey, Scheme};

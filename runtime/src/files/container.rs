@@ -183,6 +183,13 @@ pub fn write(
     written.map_err(io)
 }
 
+/// Whether a file starts as a container does.
+pub fn is_container(path: &Path) -> bool {
+    let mut magic = Vec::new();
+    let read = File::open(path).and_then(|f| f.take(8).read_to_end(&mut magic));
+    read.is_ok() && magic == MAGIC
+}
+
 /// The 32 bytes of a hash in hex; anything else is hashed to have 32 bytes.
 fn hash_bytes(hex: &str) -> [u8; 32] {
     *blake3::Hash::from_hex(hex).unwrap_or_else(|_| blake3::hash(hex.as_bytes())).as_bytes()

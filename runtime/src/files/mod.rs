@@ -8,7 +8,7 @@ mod plan_file;
 
 pub(crate) use atomic::write_atomically;
 pub use ciphertexts::{read_inputs, read_outputs, write_inputs, write_outputs};
-pub use container::{Container, FileError, Kind, VERSION};
+pub use container::{Container, FileError, Kind, VERSION, is_container};
 pub use keys::{
     is_secret, read_evaluation, read_public, read_secret, write_evaluation, write_public, write_secret,
 };

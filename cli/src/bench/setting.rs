@@ -1,0 +1,159 @@
+//! Secure parameters for a primitive, its keys and operands.
+
+use crate::console::Console;
+use crate::failure::Failure;
+use compiler::cost::CostModel;
+use compiler::params::{moduli::Demand, select};
+use plan::plan::{Estimate, FORMAT};
+use plan::prime::is_prime;
+use plan::{Bytes, Geometry, Key, KeyKind, Level, Params, Plan, RingSpec, Scheme as SchemeName};
+use runtime::exec::scheme::generate_keys;
+use runtime::exec::{EncryptionKey, Scheme};
+use runtime::math::sampler::Sampler;
+use runtime::rlwe::{EvaluationKeys, SecretKey};
+use serde_json::{Value, json};
+
+const LOG_SCALE: f64 = 40.0;
+const SECURITY: u32 = 128;
+/// Largest value of the operands and results, for the size of q_0.
+const LARGEST: f64 = 64.0;
+
+/// Parameters and layout, as a plan without nodes.
+pub struct Problem {
+    pub plan: Plan,
+    /// matrix pairs in one operation, where it has any
+    pub pairs: usize,
+}
+
+impl Problem {
+    /// GL for pairs of matrices: the smallest ring that holds them and is secure.
+    pub fn gl([batch, rows, cols]: [usize; 3], level: usize) -> Result<Problem, Failure> {
+        let n = rows.max(cols).next_power_of_two().max(4);
+        let smallest = batch.max(2) + 1;
+        let primes = (smallest..1 << 16).filter(|&p| p % 2 == 1 && is_prime(p as u64));
+        let rings = primes.map(|p| RingSpec::Gl { n, p }).take_while(|r| r.degree() <= 1 << 17);
+        let geometry = |ring| match ring {
+            RingSpec::Gl { n, p } => Geometry { scheme: SchemeName::Gl, lanes: p - 1, rows: n, cols: n },
+            RingSpec::PowerOfTwo { .. } => Geometry { scheme: SchemeName::Gl, lanes: 0, rows: 0, cols: 0 },
+        };
+        Problem::smallest(rings, geometry, level, batch)
+    }
+
+    /// CKKS: the smallest secure ring.
+    pub fn ckks(level: usize) -> Result<Problem, Failure> {
+        Problem::ckks_frames(1, 1, 1, level)
+    }
+
+    /// CKKS with frames for matrices; as many pairs as fit one ciphertext.
+    pub fn ckks_frames(batch: usize, rows: usize, cols: usize, level: usize) -> Result<Problem, Failure> {
+        let (rows, cols) = (rows.next_power_of_two(), cols.next_power_of_two());
+        let fits = move |r: &RingSpec| r.degree() / 2 >= rows * cols;
+        let rings = (12..=17).map(|log_n| RingSpec::PowerOfTwo { log_n }).filter(fits);
+        let geometry = move |ring: RingSpec| Geometry {
+            scheme: SchemeName::Ckks,
+            lanes: ring.degree() / 2 / (rows * cols),
+            rows,
+            cols,
+        };
+        let mut problem = Problem::smallest(rings, geometry, level, batch)?;
+        problem.pairs = batch.min(problem.plan.geometry.lanes);
+        Ok(problem)
+    }
+
+    fn smallest(
+        rings: impl Iterator<Item = RingSpec>,
+        geometry: impl Fn(RingSpec) -> Geometry,
+        level: usize,
+        pairs: usize,
+    ) -> Result<Problem, Failure> {
+        let largest = vec![LARGEST; level + 1];
+        for ring in rings {
+            let geometry = geometry(ring);
+            let demand = Demand {
+                ring,
+                security: SECURITY,
+                log_scale: LOG_SCALE,
+                largest: largest.clone(),
+                insecure: false,
+            };
+            let mut switches = vec![0; level + 1];
+            switches[level] = 1;
+            if let Ok(params) = select(&demand, &switches, &CostModel::of(&geometry)) {
+                return Ok(Problem { plan: empty_plan(params, geometry), pairs });
+            }
+        }
+        Err(Failure::Usage(format!(
+            "no ring of dimension up to 2^17 is secure for this shape at level {level}"
+        )))
+    }
+
+    pub fn describe(&self, level: usize) -> Value {
+        let p = &self.plan.params;
+        let g = &self.plan.geometry;
+        let ring = match p.ring {
+            RingSpec::PowerOfTwo { log_n } => format!("Z[X]/(X^{} + 1)", 1u64 << log_n),
+            RingSpec::Gl { n, p } => format!("R(n = {n}, p = {p})"),
+        };
+        json!({
+            "ring": ring, "dimension": p.ring.degree(), "security_bits": p.security.bits, "level": level,
+            "limbs": level + 1, "special": p.special.len(), "digit": p.digit, "log_pq": p.log_pq(),
+            "log_scale": LOG_SCALE, "shape": [g.lanes, g.rows, g.cols],
+        })
+    }
+}
+
+fn empty_plan(params: Params, geometry: Geometry) -> Plan {
+    let none = Bytes(0);
+    Plan {
+        format: FORMAT,
+        program: "bench".into(),
+        params,
+        geometry,
+        inputs: vec![],
+        constants: vec![],
+        nodes: vec![],
+        outputs: vec![],
+        keys: vec![],
+        assumptions: vec![],
+        estimate: Estimate { key_switches: 0, key_bytes: none, peak_bytes: none, levels_used: 0 },
+    }
+}
+
+/// A scheme with keys and two encrypted operands with values in [-1, 1].
+pub struct Setting<S: Scheme> {
+    pub scheme: S,
+    pub secret: SecretKey,
+    pub operands: [S::Ciphertext; 2],
+    pub values: [Vec<f64>; 2],
+}
+
+impl<S: Scheme> Setting<S> {
+    pub fn new(
+        problem: &Problem,
+        keys: &[KeyKind],
+        level: Level,
+        console: &Console,
+    ) -> Result<Setting<S>, Failure> {
+        let mut plan = problem.plan.clone();
+        plan.keys = keys.iter().map(|&kind| Key { kind, level }).collect();
+        let client = S::new(&plan, EvaluationKeys::new())?;
+        let mut sampler = Sampler::from_seed([1; 32]);
+        let secret = SecretKey::generate(client.chain(), &mut sampler);
+        let bar = console.bar(1, "keys");
+        let keys = generate_keys(&client, &plan, &secret, &mut sampler, &mut |done, _| bar.step(done, ""))?;
+        let slots = plan.geometry.slots();
+        let wave = |k: f64| (0..slots).map(|i| (i as f64 * k).sin()).collect::<Vec<f64>>();
+        let values = [wave(0.37), wave(0.73)];
+        let key = EncryptionKey::Secret(&secret);
+        let first = client.encrypt(&values[0], level, &key, &mut sampler)?;
+        let second = client.encrypt(&values[1], level, &key, &mut sampler)?;
+        Ok(Setting { scheme: S::new(&plan, keys)?, secret, operands: [first, second], values })
+    }
+
+    /// Bytes of the operands and the keys; masks of keys that come from seeds are not counted.
+    pub fn bytes(&self) -> usize {
+        let operands = self.operands.iter().flat_map(S::parts).flat_map(|c| c.parts());
+        let keys = self.scheme.keys().iter().flat_map(|(_, key)| key.bodies());
+        operands.chain(keys).map(|p| size_of_val(p.words())).sum()
+    }
+}
