@@ -74,7 +74,14 @@ impl CostModel {
     }
 
     /// Key switches of base-ring ciphertexts of an operation; `inner` is the contraction of a product.
-    pub fn key_switches(&self, op: &Op, kernel: Option<&Kernel>, cts: usize, g: &Geometry, inner: usize) -> u64 {
+    pub fn key_switches(
+        &self,
+        op: &Op,
+        kernel: Option<&Kernel>,
+        cts: usize,
+        g: &Geometry,
+        inner: usize,
+    ) -> u64 {
         let slices = (cts as f64 * self.slices) as u64;
         match op {
             Op::Mul | Op::Flip => slices,
@@ -104,7 +111,9 @@ impl CostModel {
             Op::Mul => slices * 5.0 * limbs * self.degree,
             Op::MatMul => slices * 4.0 * self.slices * self.degree * limbs,
             Op::MaskedMatMul => slices * inner as f64 * limbs * (3.0 * self.degree + 2.0 * self.transform()),
-            Op::Combine { coefficients, .. } => slices * 2.0 * limbs * self.degree * coefficients.len() as f64,
+            Op::Combine { coefficients, .. } => {
+                slices * 2.0 * limbs * self.degree * coefficients.len() as f64
+            }
             _ => slices * 2.0 * limbs * self.degree,
         };
         let map = kernel.map_or(0.0, |k| self.map(k, limbs) - k.key_switches as f64 * self.key_switch(limbs));

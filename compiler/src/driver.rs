@@ -3,8 +3,8 @@
 use crate::analysis::range::overflows;
 use crate::diag::{Code, Diagnostic, Diagnostics, Label};
 use crate::from_ast::{Program, build};
-use crate::ir::verify::{verify, verify_arithmetic};
 use crate::ir::Graph;
+use crate::ir::verify::{verify, verify_arithmetic};
 use crate::lower::error::{INTERNAL, PlanError};
 use crate::lower::{Planned, Subject, Target, assumptions, hopeless, plan_scheme};
 use crate::passes::{ArithmeticGraph, arithmetic};
@@ -87,11 +87,14 @@ pub fn compile(
     let schemes = schemes(&program, options);
     if errors.has_errors() {
         let deep = hopeless(subject, schemes[0], &target);
-        deep.iter().filter(|e| matches!(e, PlanError::TooDeep { .. })).for_each(|e| errors.push(e.diagnostic()));
+        deep.iter()
+            .filter(|e| matches!(e, PlanError::TooDeep { .. }))
+            .for_each(|e| errors.push(e.diagnostic()));
         return Err(errors);
     }
     let memory = options.memory.or(program.directives.memory).map(Bytes);
-    let plans = schemes.iter().map(|&s| (s, plan_scheme(subject, s, &target).and_then(|p| within(p, memory))));
+    let plans =
+        schemes.iter().map(|&s| (s, plan_scheme(subject, s, &target).and_then(|p| within(p, memory))));
     let (mut planned, rejected) = cheapest(plans.collect())?;
 
     planned.plan.assumptions = assumptions(&program.graph, source);
@@ -165,5 +168,9 @@ fn one(diagnostic: Diagnostic) -> Diagnostics {
 }
 
 fn internal(e: impl std::fmt::Display) -> Diagnostics {
-    one(Diagnostic::error(INTERNAL, format!("the compiler broke a rule of its own: {e}"), Label::main(Default::default(), "")))
+    one(Diagnostic::error(
+        INTERNAL,
+        format!("the compiler broke a rule of its own: {e}"),
+        Label::main(Default::default(), ""),
+    ))
 }

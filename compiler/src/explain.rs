@@ -104,12 +104,14 @@ fn write_plan(f: &mut String, plan: &Plan) -> std::fmt::Result {
 fn key_counts(plan: &Plan) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for key in &plan.keys {
-        *counts.entry(match key.kind {
-            KeyKind::Relinearize => "relinearization",
-            KeyKind::Rotate(_) => "rotation",
-            KeyKind::Product => "product",
-            KeyKind::Flip => "flip",
-        }).or_default() += 1;
+        *counts
+            .entry(match key.kind {
+                KeyKind::Relinearize => "relinearization",
+                KeyKind::Rotate(_) => "rotation",
+                KeyKind::Product => "product",
+                KeyKind::Flip => "flip",
+            })
+            .or_default() += 1;
     }
     let parts: Vec<String> = counts.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     if parts.is_empty() { "none".into() } else { parts.join(", ") }
@@ -154,7 +156,13 @@ fn write_compiled(f: &mut String, compiled: &Compiled) -> std::fmt::Result {
     let own = compiled.planned.cost;
     writeln!(f, "cost      {own:.3e} multiply-adds in {}", compiled.planned.plan.geometry.scheme.name())?;
     compiled.rejected.iter().try_for_each(|(scheme, other)| match other {
-        Ok(p) => writeln!(f, "rejected  {}: {:.3e} multiply-adds, {:.1} times as many", scheme.name(), p.cost, p.cost / own),
+        Ok(p) => writeln!(
+            f,
+            "rejected  {}: {:.3e} multiply-adds, {:.1} times as many",
+            scheme.name(),
+            p.cost,
+            p.cost / own
+        ),
         Err(e) => writeln!(f, "rejected  {}: {e}", scheme.name()),
     })
 }

@@ -60,14 +60,16 @@ fn keys_are_those_of_the_maps() {
         let plan = p.planned(scheme);
         let rotations: Vec<_> = kinds(&plan).into_iter().filter(|k| *k != KeyKind::Relinearize).collect();
         let geometry = plan.geometry;
-        let node = plan.nodes.iter().find(|n| matches!(n.op, PlanOp::Linear { .. } | PlanOp::LinearRows { .. }));
+        let node =
+            plan.nodes.iter().find(|n| matches!(n.op, PlanOp::Linear { .. } | PlanOp::LinearRows { .. }));
         let node = node.unwrap();
         match &node.op {
             PlanOp::Linear { steps, split, .. } => {
                 let m = plan::linear::matrix(steps, &[2, 6], &[]).unwrap();
                 let from = plan.node(node.args[0]).layout();
                 let t = plan::Transform::new(&m, &from, &node.layout(), &geometry);
-                let needed: Vec<_> = t.keyed_shifts(&geometry, *split).into_iter().map(KeyKind::Rotate).collect();
+                let needed: Vec<_> =
+                    t.keyed_shifts(&geometry, *split).into_iter().map(KeyKind::Rotate).collect();
                 assert_eq!(rotations, needed);
             }
             _ => assert!(rotations.is_empty()),
@@ -142,7 +144,8 @@ fn too_deep_is_rejected_at_once() {
         let program = chain(500).arithmetic();
         let subject = Subject { program: &program, source: "" };
         let error = plan_scheme(subject, scheme, &Target::default()).unwrap_err();
-        let PlanError::TooDeep { needed_levels, available_levels, needed_bits, available_bits, .. } = error else {
+        let PlanError::TooDeep { needed_levels, available_levels, needed_bits, available_bits, .. } = error
+        else {
             panic!("{error}")
         };
         assert_eq!(needed_levels, 500);

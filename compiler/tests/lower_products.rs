@@ -128,3 +128,34 @@ fn element_wise_operations_stay_in_one_orientation() {
     let plan = p.planned(Scheme::Gl);
     assert_eq!(flips(&plan), 1, "{plan}");
 }
+
+#[test]
+fn factors_go_into_clear_matrices() {
+    let mut p = Program::new();
+    let x = p.input(&[6, 4]);
+    let w = p.constant(&[4, 3]);
+    let steps = vec![
+        LinearStep::MatMulRight { weight: plan::Operand(0), shape: vec![4, 3] },
+        LinearStep::ScaleBy { factor: 0.5 },
+    ];
+    let y = p.linear(steps, &[x, w]);
+    p.output(y, 1e-3);
+    let plan = p.planned(Scheme::Gl);
+    assert_eq!((plan.estimate.levels_used, count(&plan, |o| *o == Op::MatMulClear)), (1, 1));
+}
+
+#[test]
+fn columns_stay_columns_in_ckks() {
+    let mut p = Program::new();
+    let x = p.input(&[12, 6]);
+    let sum = p.linear(vec![LinearStep::Sum { axes: vec![1] }], &[x]);
+    let square = p.op(TensorOp::Mul, &[sum, sum]);
+    let steps =
+        vec![LinearStep::Reshape { shape: vec![12, 1] }, LinearStep::Broadcast { shape: vec![12, 6] }];
+    let spread = p.linear(steps, &[square]);
+    let y = p.op(TensorOp::Mul, &[x, spread]);
+    p.output(y, 1e-2);
+    let plan = p.planned(Scheme::Ckks);
+    assert_eq!(plan.estimate.levels_used, 3, "{plan}");
+    assert!(plan.nodes.iter().any(|n| n.shape == [12] && n.layout().transposed));
+}

@@ -1,5 +1,5 @@
-//! Typical values: sample inputs drawn uniformly from the declared ranges with a fixed seed, and what the operations of a
-//! plan make of them in f64.
+//! Typical values: sample inputs drawn from the declared ranges with a fixed seed, and what the operations of a plan make of
+//! them in f64.
 //!
 //! Values are kept inside the analysed ranges: random inputs need not obey assumptions (`in`, `on`) that real data obey, and
 //! a polynomial left its interval says nothing about typical values.
@@ -43,9 +43,14 @@ impl Samples {
     pub fn signs(&mut self, shape: &[usize], size: f64) -> Tensor {
         fill(shape, || if self.rng.next_u64() & 1 == 0 { size } else { -size })
     }
-    /// A sample of a declared input.
-    pub fn input(&mut self, input: &Input) -> Tensor {
-        self.uniform(&input.shape, input.low, input.high)
+    /// Sample number `k` of a declared input: uniform in its range, and every other one at its ends, where values and errors
+    /// are largest.
+    pub fn input(&mut self, input: &Input, k: usize) -> Tensor {
+        let half = (input.high - input.low) / 2.0;
+        match k % 2 {
+            0 => self.uniform(&input.shape, input.low, input.high),
+            _ => self.signs(&input.shape, half).map(|x| if x > 0.0 { input.high } else { input.low }),
+        }
     }
 }
 

@@ -24,7 +24,7 @@ const MAX_SAMPLES: usize = 16;
 /// log2 of the largest probability that some element of an output has a larger error than predicted.
 pub const LOG2_FAILURE: f64 = -20.0;
 /// Approximation errors seen on samples count this many times: samples do not meet the worst case.
-const SAMPLED_MARGIN: f64 = 2.0;
+const SAMPLED_MARGIN: f64 = 2.5;
 
 /// Deviations of what operations add, relative to the scale: N the ring dimension, h = 2 N / 3 the mean square of a slot of
 /// the ternary secret, sigma the deviation of an error coefficient, S the scale.
@@ -179,7 +179,7 @@ impl Run<'_> {
     fn value(&mut self, i: usize, args: &[&Track], k: usize) -> Result<Tensor, PlanError> {
         let node = &self.s.nodes[i];
         if let Op::Input(input) = node.op {
-            return Ok(self.samples.input(&self.inputs[input]));
+            return Ok(self.samples.input(&self.inputs[input], k));
         }
         let values: Vec<&Tensor> = args.iter().map(|t| &t.value[k]).collect();
         evaluate(node, &values, self.context(i))

@@ -107,7 +107,8 @@ impl<'b> Builder<'b, '_> {
 
     fn at(&self, id: NodeId) -> Result<usize, PlanError> {
         let span = self.graph().node(id).span;
-        self.of[id.index()].ok_or_else(|| PlanError::Unsupported(format!("{id} is read before it is computed"), span))
+        self.of[id.index()]
+            .ok_or_else(|| PlanError::Unsupported(format!("{id} is read before it is computed"), span))
     }
 
     fn unsupported(&self, id: NodeId) -> PlanError {
@@ -120,7 +121,16 @@ impl<'b> Builder<'b, '_> {
         let shape = node.shape.clone();
         let error = self.program.errors.get(&id).copied().unwrap_or(0.0);
         let range = self.program.ranges[id.index()];
-        self.draft.nodes.push(DraftNode { op, args, shape, held, range, error, span: node.span, kernel: None });
+        self.draft.nodes.push(DraftNode {
+            op,
+            args,
+            shape,
+            held,
+            range,
+            error,
+            span: node.span,
+            kernel: None,
+        });
         self.draft.nodes.len() - 1
     }
 
@@ -294,8 +304,9 @@ impl<'b> Builder<'b, '_> {
         let weight = self.draft.nodes[clear[first]].clone();
         let shape = plan::linear::output_shape(&kernel.weight_steps, &weight.shape)
             .map_err(|e| PlanError::Unsupported(e.to_string(), weight.span))?;
+        let read = kernel.weight_steps.iter().filter_map(|s| s.operand()).map(|o| o.0 + 1).max().unwrap_or(0);
         let op = Op::Clear(TensorOp::Linear { steps: kernel.weight_steps.clone() });
-        let args = [vec![clear[first]], clear].concat();
+        let args = [&clear[first..=first], &clear[..read]].concat();
         self.draft.nodes.push(DraftNode { op, args, shape, kernel: None, error: 0.0, ..weight });
         Ok(self.draft.nodes.len() - 1)
     }

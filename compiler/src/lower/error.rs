@@ -150,7 +150,8 @@ impl PlanError {
                     );
             }
             PlanError::Overflow { .. } => {
-                diagnostic = diagnostic.with_help("scale the data down, or state a tighter range with `in [a, b]`");
+                diagnostic =
+                    diagnostic.with_help("scale the data down, or state a tighter range with `in [a, b]`");
             }
             PlanError::TooWide { .. } => diagnostic = diagnostic.with_help("cut the product into blocks"),
             PlanError::Memory { .. } => {

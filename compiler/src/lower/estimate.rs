@@ -56,7 +56,7 @@ pub fn cost(s: &Schedule, model: &CostModel) -> f64 {
         let limbs = level.limbs() as f64;
         Some(model.operation(&node.op, kernel, s.ciphertexts(i), limbs, &s.draft.geometry, s.inner(i)))
     };
-    (0..s.nodes.len()).filter_map(of).sum()
+    (0..s.nodes.len()).filter_map(of).fold(0.0, |sum, c| sum + c)
 }
 
 /// Bytes of a key: one component of every digit, over the limbs of its level and the special primes; the other component

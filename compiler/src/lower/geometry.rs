@@ -123,7 +123,11 @@ mod tests {
         let mut previous = 0;
         for p in SMOOTH_PRIMES {
             let mut rest = p - 1;
-            [2, 3, 5, 7].iter().for_each(|d| while rest.is_multiple_of(*d) { rest /= d });
+            [2, 3, 5, 7].iter().for_each(|d| {
+                while rest.is_multiple_of(*d) {
+                    rest /= d
+                }
+            });
             assert!(plan::prime::is_prime(p as u64) && rest == 1 && p > previous, "{p}");
             previous = p;
         }
@@ -136,7 +140,10 @@ mod tests {
         assert_eq!((g.lanes, g.rows, g.cols), (1, 64, 64));
         let product = Extent { product_rows: 128, product_cols: 64, ..e };
         assert!(ckks(&product, 13).is_err());
-        assert_eq!(gl_sides(&Extent { rows: 256, cols: 60, product_rows: 9, product_cols: 8, ..e }).unwrap(), [64, 16]);
+        assert_eq!(
+            gl_sides(&Extent { rows: 256, cols: 60, product_rows: 9, product_cols: 8, ..e }).unwrap(),
+            [64, 16]
+        );
         let ring = secure_gl(64, 240.0, 128, 1 << 16).unwrap();
         assert!(security::max_log_pq(ring.degree(), 128).unwrap() >= 240.0 && ring.degree() < 10_500);
     }

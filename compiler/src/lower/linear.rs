@@ -89,6 +89,29 @@ pub struct Chain<'a> {
     pub node: NodeId,
 }
 
+impl Chain<'_> {
+    /// An upper bound on the coefficients of the matrices of the steps.
+    pub fn entries(&self) -> usize {
+        let size = |shape: &[usize]| shape.iter().fold(1usize, |n, &d| n.saturating_mul(d));
+        let mut shape = self.input.to_vec();
+        let mut most = size(&shape);
+        for step in self.steps {
+            let Ok(out) = step.output_shape(&shape) else { return most };
+            let per_output = match step {
+                LinearStep::MatMulRight { .. } => shape.last().copied().unwrap_or(1),
+                LinearStep::MatMulLeft { .. } => shape.get(shape.len().wrapping_sub(2)).copied().unwrap_or(1),
+                LinearStep::Conv2d { shape, .. } => size(&shape[1..]),
+                LinearStep::AvgPool2d { kernel, .. } => kernel[0].saturating_mul(kernel[1]),
+                LinearStep::Sum { .. } => size(&shape) / size(&out).max(1),
+                _ => 1,
+            };
+            most = most.max(size(&out).saturating_mul(per_output));
+            shape = out;
+        }
+        most
+    }
+}
+
 /// What identifies a kernel: chain, input shape, clear operands, orientations.
 type Key = (String, Vec<usize>, Vec<NodeId>, bool, bool);
 
@@ -105,7 +128,12 @@ pub struct Kernels<'g> {
 
 impl<'g> Kernels<'g> {
     /// No kernels yet.
-    pub fn new(graph: &'g Graph, ranges: &'g [(f64, f64)], geometry: Geometry, cost: CostModel) -> Kernels<'g> {
+    pub fn new(
+        graph: &'g Graph,
+        ranges: &'g [(f64, f64)],
+        geometry: Geometry,
+        cost: CostModel,
+    ) -> Kernels<'g> {
         Kernels {
             graph,
             ranges,
@@ -115,6 +143,11 @@ impl<'g> Kernels<'g> {
             matrices: BTreeMap::new(),
             stand_ins: BTreeMap::new(),
         }
+    }
+
+    /// The frame.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
     }
 
     /// The model that compares kernels.
@@ -251,7 +284,7 @@ impl<'g> Kernels<'g> {
             return Ok(m.clone());
         }
         let (span, node) = (self.graph.node(chain.node).span, chain.node);
-        let entries = entries(chain.steps, chain.input);
+        let entries = chain.entries();
         if entries > MAX_ENTRIES {
             return Err(PlanError::TooLarge { entries, limit: MAX_ENTRIES, span });
         }
@@ -312,27 +345,6 @@ fn spread(transform: &Transform) -> f64 {
         *by_output.entry(out).or_default() += factors.values().map(|&f| (f * f) as f64).sum::<f64>();
     }
     by_output.into_values().fold(0.0, f64::max)
-}
-
-/// An upper bound on the coefficients of the matrices of a chain.
-fn entries(steps: &[LinearStep], input: &[usize]) -> usize {
-    let size = |shape: &[usize]| shape.iter().fold(1usize, |n, &d| n.saturating_mul(d));
-    let mut shape = input.to_vec();
-    let mut most = size(input);
-    for step in steps {
-        let Ok(out) = step.output_shape(&shape) else { return most };
-        let per_output = match step {
-            LinearStep::MatMulRight { .. } => shape.last().copied().unwrap_or(1),
-            LinearStep::MatMulLeft { .. } => shape.get(shape.len().wrapping_sub(2)).copied().unwrap_or(1),
-            LinearStep::Conv2d { shape, .. } => size(&shape[1..]),
-            LinearStep::AvgPool2d { kernel, .. } => kernel[0].saturating_mul(kernel[1]),
-            LinearStep::Sum { .. } => size(&shape) / size(&out).max(1),
-            _ => 1,
-        };
-        most = most.max(size(&out).saturating_mul(per_output));
-        shape = out;
-    }
-    most
 }
 
 /// A chain after another: steps and clear operands in order.

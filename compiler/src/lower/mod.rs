@@ -112,7 +112,11 @@ struct Planner<'a> {
 enum Trial {
     Fits(Box<Planned>),
     /// log2(PQ) that the program needs at the scale it needs
-    Needs { log_pq: f64, log_scale: u32, levels: u32 },
+    Needs {
+        log_pq: f64,
+        log_scale: u32,
+        levels: u32,
+    },
 }
 
 impl Planner<'_> {
@@ -121,7 +125,11 @@ impl Planner<'_> {
     }
 
     fn bound(&self, degree: usize) -> f64 {
-        if self.target.toy { f64::INFINITY } else { security::max_log_pq(degree, self.target.security).unwrap_or(0.0) }
+        if self.target.toy {
+            f64::INFINITY
+        } else {
+            security::max_log_pq(degree, self.target.security).unwrap_or(0.0)
+        }
     }
 
     fn hopeless(&self) -> Vec<PlanError> {
@@ -157,7 +165,11 @@ impl Planner<'_> {
             available_bits,
             degree,
             security: self.target.security,
-            path: path.iter().filter(|&&id| !matches!(graph.node(id).op, IrOp::Input(_))).filter_map(|&id| graph.node(id).span).collect(),
+            path: path
+                .iter()
+                .filter(|&&id| !matches!(graph.node(id).op, IrOp::Input(_)))
+                .filter_map(|&id| graph.node(id).span)
+                .collect(),
         }
     }
 
@@ -171,7 +183,9 @@ impl Planner<'_> {
                 continue;
             }
             let frame = match geometry::ckks(extent, log_n) {
-                Ok(frame) if self.target.toy && log_n < *TOY_LOG_N.end() && !covers(&frame, extent) => continue,
+                Ok(frame) if self.target.toy && log_n < *TOY_LOG_N.end() && !covers(&frame, extent) => {
+                    continue;
+                }
                 Ok(frame) => frame,
                 Err(e) => {
                     last = Some(e);
@@ -180,7 +194,9 @@ impl Planner<'_> {
             };
             match self.fit(ring, frame)? {
                 Trial::Fits(planned) => return Ok(*planned),
-                Trial::Needs { log_pq, log_scale, levels } => last = Some(self.too_deep(levels, log_scale, log_pq)),
+                Trial::Needs { log_pq, log_scale, levels } => {
+                    last = Some(self.too_deep(levels, log_scale, log_pq))
+                }
             }
         }
         Err(last.unwrap_or_else(|| self.too_deep(depth, params::LOW_LOG_SCALE, least_bits(depth))))
@@ -271,10 +287,7 @@ impl Planner<'_> {
     fn schedule(&self, frame: Geometry, cost: CostModel) -> Result<Schedule, PlanError> {
         let graph = &self.program.graph;
         let mut kernels = Kernels::new(graph, &self.program.ranges, frame, cost);
-        let orientation = match self.scheme {
-            Scheme::Ckks => orientation::plain(graph),
-            Scheme::Gl => orientation::choose(graph, &mut kernels)?,
-        };
+        let orientation = orientation::choose(graph, &mut kernels)?;
         let draft = draft::draft(self.program, &orientation, frame, &mut kernels)?;
         Ok(schedule::schedule(draft, |node| self.line(node.span)))
     }

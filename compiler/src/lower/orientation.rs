@@ -1,7 +1,8 @@
-//! GL: which values are held transposed, so that few transposes (flips) are needed.
+//! Which values are held transposed, so that linear maps are cheap and few transposes (flips) are needed.
 //!
-//! Element-wise operations need all operands and the result held alike; `A @ B` takes A plain and B transposed and gives
-//! either; a linear map chooses by cost. Values connected by element-wise operations form a cluster with one label. The
+//! Element-wise operations need all operands and the result held alike. `A @ B` takes A plain and B transposed and gives either
+//! in GL; in CKKS, which has no flips, it takes and gives plain ones. A linear map chooses by cost: a sum over columns is a
+//! column, and a column spreads over columns without masks. Values connected by element-wise operations form a cluster with one label. The
 //! labels start plain and change as long as the total cost falls: clusters, clusters on both sides of a linear map together,
 //! everything joined by maps that cost nothing (transposes, reshapes), and at last single values. It is a local search in a
 //! fixed order, so the result is the same everywhere. A flip is made once for all readers; the result of a map that costs
@@ -10,11 +11,14 @@
 use super::error::PlanError;
 use super::linear::{Chain, Kernels};
 use crate::ir::{Graph, NodeId, Op};
-use plan::TensorOp;
+use plan::{Scheme, TensorOp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds of the search; each ends early when nothing improves.
 const MAX_ROUNDS: usize = 8;
+
+/// Coefficients up to which a map is laid out in all orientations in CKKS.
+const MAX_TRIED: usize = 1 << 17;
 
 /// How every encrypted value is held.
 #[derive(Clone, Debug, Default)]
@@ -53,14 +57,11 @@ struct Problem {
     linear: BTreeMap<NodeId, Costs>,
     /// cost of flipping one value, by node
     flip: Vec<f64>,
+    /// products of CKKS, which are held plain
+    fixed: BTreeSet<NodeId>,
 }
 
-/// Everything held plain: CKKS.
-pub fn plain(graph: &Graph) -> Orientation {
-    Orientation { transposed: vec![false; graph.len()], ..Orientation::default() }
-}
-
-/// Chooses orientations for GL.
+/// Chooses orientations.
 ///
 /// # Errors
 /// When a linear map is too large to be laid out.
@@ -77,7 +78,8 @@ pub fn choose(graph: &Graph, kernels: &mut Kernels) -> Result<Orientation, PlanE
         }
     }
     let reads = problem.linear.keys().map(|&id| (id, problem.read(id, &labels).0)).collect();
-    let again = problem.linear.keys().filter_map(|&id| problem.again(id, &labels).map(|from| (id, from))).collect();
+    let again =
+        problem.linear.keys().filter_map(|&id| problem.again(id, &labels).map(|from| (id, from))).collect();
     Ok(Orientation { transposed: labels, reads, again })
 }
 
@@ -91,33 +93,39 @@ pub fn chain_of<'g>(graph: &'g Graph, id: NodeId, clear: &'g [NodeId]) -> Option
 impl Problem {
     fn new(graph: &Graph, kernels: &mut Kernels) -> Result<Problem, PlanError> {
         let live = graph.live();
-        let nodes: Vec<NodeId> =
-            graph.ids().filter(|&id| live[id.index()] && graph.is_cipher(id)).collect();
+        let nodes: Vec<NodeId> = graph.ids().filter(|&id| live[id.index()] && graph.is_cipher(id)).collect();
         let (mut args, mut users) = (vec![Vec::new(); graph.len()], vec![Vec::new(); graph.len()]);
         let (mut linear, mut flip) = (BTreeMap::new(), vec![0.0; graph.len()]);
-        let one_flip = kernels.cost().flip();
+        let gl = kernels.geometry().scheme == Scheme::Gl;
+        let one_flip = if gl { kernels.cost().flip() } else { f64::INFINITY };
+        let mut fixed = BTreeSet::new();
         for &id in &nodes {
             let all = graph.args(id);
             for (operand, &a) in all.iter().enumerate().filter(|(_, a)| graph.is_cipher(**a)) {
                 let wish = match &graph.node(id).op {
                     Op::Tensor(TensorOp::Linear { .. }) => Wish::Any,
-                    Op::Tensor(TensorOp::MatMul) => Wish::Fixed(operand == 1),
+                    Op::Tensor(TensorOp::MatMul) => Wish::Fixed(gl && operand == 1),
                     _ => Wish::Own,
                 };
                 args[id.index()].push((a, wish));
                 users[a.index()].push((id, wish));
             }
             flip[id.index()] = kernels.ciphertexts(graph.shape(id), false) as f64 * one_flip;
+            if !gl && graph.node(id).op == Op::Tensor(TensorOp::MatMul) {
+                fixed.insert(id);
+            }
             let Some(chain) = chain_of(graph, id, all.get(1..).unwrap_or(&[])) else { continue };
             let mut costs = [[f64::INFINITY; 2]; 2];
-            for (from, to) in [(false, false), (true, true), (false, true), (true, false)] {
+            let orientations = [(false, false), (true, true), (false, true), (true, false)];
+            let tried = if !gl && chain.entries() > MAX_TRIED { &orientations[..1] } else { &orientations };
+            for &(from, to) in tried {
                 if let Some(kernel) = kernels.choose(chain, from, to)? {
                     costs[usize::from(from)][usize::from(to)] = kernels.cost().kernel(&kernel);
                 }
             }
             linear.insert(id, costs);
         }
-        Ok(Problem { nodes, args, users, linear, flip })
+        Ok(Problem { nodes, args, users, linear, flip, fixed })
     }
 
     /// Whether readers with fixed wishes need a value flipped.
@@ -156,6 +164,9 @@ impl Problem {
 
     /// Flips the labels of some values if that costs less in all; only what they touch is counted.
     fn try_move(&self, moved: &[NodeId], labels: &mut [bool]) -> bool {
+        if moved.iter().any(|n| self.fixed.contains(n)) {
+            return false;
+        }
         let operands = moved.iter().flat_map(|n| self.args[n.index()].iter().map(|a| a.0));
         let values: BTreeSet<NodeId> = moved.iter().copied().chain(operands).collect();
         let readers = values.iter().flat_map(|v| self.users[v.index()].iter().map(|u| u.0));

@@ -37,7 +37,9 @@ pub fn schedule(draft: Draft, line: impl Fn(&DraftNode) -> u32) -> Schedule {
         for &a in &node.args {
             let lower = s.draft.nodes[a].is_cipher() && levels[a] > needed;
             args.push(if lower {
-                *adjusted.entry((a, needed)).or_insert_with(|| s.push(a, Op::Adjust, vec![placed[a]], needed, line))
+                *adjusted
+                    .entry((a, needed))
+                    .or_insert_with(|| s.push(a, Op::Adjust, vec![placed[a]], needed, line))
             } else {
                 placed[a]
             });
@@ -45,7 +47,8 @@ pub fn schedule(draft: Draft, line: impl Fn(&DraftNode) -> u32) -> Schedule {
         placed.push(s.push(i, node.op, args, levels[i], line));
     }
     s.outputs = s.draft.outputs.iter().map(|&o| placed[o]).collect();
-    s.top = s.draft.nodes.iter().zip(&levels).filter(|(n, _)| n.is_cipher()).map(|(_, &l)| l).max().unwrap_or(0);
+    s.top =
+        s.draft.nodes.iter().zip(&levels).filter(|(n, _)| n.is_cipher()).map(|(_, &l)| l).max().unwrap_or(0);
     s
 }
 

@@ -50,7 +50,13 @@ struct Rewriter<'g> {
 }
 
 impl Rewriter<'_> {
-    fn add(&mut self, op: Op, args: &[NodeId], span: Option<Span>, range: (f64, f64)) -> Result<NodeId, OpError> {
+    fn add(
+        &mut self,
+        op: Op,
+        args: &[NodeId],
+        span: Option<Span>,
+        range: (f64, f64),
+    ) -> Result<NodeId, OpError> {
         let id = self.new.add(op, args, span)?;
         self.ranges.push(range);
         Ok(id)
@@ -172,7 +178,9 @@ mod tests {
 
     #[test]
     fn vectors_need_no_masked_product() {
-        for (a, b) in [([2, 3, 4], [2, 4, 1]), ([2, 1, 4], [2, 4, 3]), ([2, 3, 1], [2, 1, 4]), ([2, 1, 4], [2, 4, 1])] {
+        for (a, b) in
+            [([2, 3, 4], [2, 4, 1]), ([2, 1, 4], [2, 4, 3]), ([2, 3, 1], [2, 1, 4]), ([2, 1, 4], [2, 4, 1])]
+        {
             let mut g = Graph::new("t");
             let input = |name: &str, shape: [usize; 3]| InputDecl {
                 name: name.into(),
@@ -200,10 +208,15 @@ mod tests {
             let new = rewrite_vector_products(&program).unwrap();
             assert!(new.graph.ids().all(|id| new.graph.node(id).op != Op::Tensor(TensorOp::MatMul)));
             assert_eq!(new.ranges.len(), new.graph.len());
-            let fill = |s: [usize; 3]| Tensor::new(s.to_vec(), (0..s.iter().product()).map(|i: usize| (i as f64).sin()).collect()).unwrap();
+            let fill = |s: [usize; 3]| {
+                Tensor::new(s.to_vec(), (0..s.iter().product()).map(|i: usize| (i as f64).sin()).collect())
+                    .unwrap()
+            };
             let inputs = [fill(a), fill(b)];
             let (u, v) = (evaluate(&program.graph, &inputs), evaluate(&new.graph, &inputs));
-            assert!(u.data().iter().zip(v.data()).all(|(p, q)| (p - q).abs() < 1e-14) && u.shape() == v.shape());
+            assert!(
+                u.data().iter().zip(v.data()).all(|(p, q)| (p - q).abs() < 1e-14) && u.shape() == v.shape()
+            );
         }
     }
 }

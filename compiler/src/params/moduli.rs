@@ -34,7 +34,9 @@ pub struct Demand {
 /// log2 of q_0: at every level l the modulus q_0 .. q_l exceeds twice the largest value at its scale by the margin. The other
 /// primes count as 2^s each.
 pub fn base_bits(log_scale: f64, largest: &[f64]) -> f64 {
-    let of = |(l, &v): (usize, &f64)| log_scale * (1.0 - l as f64) + log2_at_least_one(v) + 1.0 + VALUE_MARGIN_BITS;
+    let of = |(l, &v): (usize, &f64)| {
+        log_scale * (1.0 - l as f64) + log2_at_least_one(v) + 1.0 + VALUE_MARGIN_BITS
+    };
     largest.iter().enumerate().map(of).fold(log_scale + 1.0 + VALUE_MARGIN_BITS, f64::max)
 }
 
@@ -97,7 +99,9 @@ struct Search {
 impl Search {
     fn near(&mut self, bits: f64) -> Result<u64, PlanError> {
         let found = nearest_prime(libm::exp2(bits) as u64, self.ring.modulus_step(), 1 << 61, &self.taken);
-        let prime = found.filter(|&p| libm::fabs(libm::log2(p as f64) - bits) < 1.0).ok_or_else(|| self.none(bits))?;
+        let prime = found
+            .filter(|&p| libm::fabs(libm::log2(p as f64) - bits) < 1.0)
+            .ok_or_else(|| self.none(bits))?;
         self.taken.push(prime);
         Ok(prime)
     }
