@@ -29,9 +29,9 @@ pub const LIMIT: Code = Code("E0409");
 pub const OPERATION: Code = Code("E0500");
 
 /// Largest number of nodes of a graph.
-pub const MAX_NODES: usize = 2_000_000;
+pub const MAX_NODES: usize = 1_000_000;
 /// Largest number of expressions evaluated, steps of loops and inlined calls counted each time.
-pub const MAX_EVALUATIONS: usize = 20_000_000;
+pub const MAX_EVALUATIONS: usize = 5_000_000;
 /// How deep expressions may nest through calls of functions.
 pub const MAX_DEPTH: usize = 400;
 /// Largest number of elements of a tensor that is computed at compile time.
@@ -70,7 +70,9 @@ pub(super) struct Builder<'a> {
     /// the name of the constant being defined: the default key of `load`
     pub(super) defining: Option<String>,
     pub(super) withins: Vec<Within>,
-    pub(super) evaluations: usize,
+    evaluations: usize,
+    /// a limit was passed and reported: nothing more is evaluated
+    pub(super) stopped: bool,
     pub(super) depth: usize,
     shared: BTreeMap<(Vec<usize>, Vec<u64>), NodeId>,
     by_address: BTreeMap<usize, (Rc<Known>, NodeId)>,
@@ -92,6 +94,7 @@ impl<'a> Builder<'a> {
             defining: None,
             withins: Vec::new(),
             evaluations: 0,
+            stopped: false,
             depth: 0,
             shared: BTreeMap::new(),
             by_address: BTreeMap::new(),
@@ -131,6 +134,29 @@ impl<'a> Builder<'a> {
     pub(super) fn refuse<T>(&mut self, diagnostic: Diagnostic) -> Eval<T> {
         self.report(diagnostic);
         Err(Poisoned)
+    }
+
+    /// Counts one evaluation of an expression or one step of a loop.
+    pub(super) fn tick(&mut self, at: Span) -> Eval<()> {
+        self.evaluations += 1;
+        if self.stopped {
+            return Err(Poisoned);
+        }
+        if self.evaluations > MAX_EVALUATIONS {
+            return self.stop(at, format!("the program takes more than {MAX_EVALUATIONS} steps to unroll"));
+        }
+        Ok(())
+    }
+
+    /// Reports that a limit was passed; nothing more is evaluated.
+    pub(super) fn stop<T>(&mut self, at: Span, message: String) -> Eval<T> {
+        if self.stopped {
+            return Err(Poisoned);
+        }
+        self.stopped = true;
+        let label = self.label(at, "stopped here");
+        let help = "loops are unrolled and calls inlined: take fewer steps, or larger tensors";
+        self.refuse(Diagnostic::error(LIMIT, message, label).with_help(help))
     }
 
     /// The text of an expression, if it is short.
@@ -192,11 +218,7 @@ impl<'a> Builder<'a> {
     /// Adds a node.
     pub(super) fn node(&mut self, op: Op, args: &[NodeId], at: Span) -> Eval<NodeId> {
         if self.graph.len() >= MAX_NODES {
-            self.evaluations = MAX_EVALUATIONS;
-            let message = format!("the program has more than {MAX_NODES} operations");
-            let help = "loops are unrolled and calls inlined: take fewer steps, or larger tensors";
-            let label = self.label(at, "stopped here");
-            return self.refuse(Diagnostic::error(LIMIT, message, label).with_help(help));
+            return self.stop(at, format!("the program has more than {MAX_NODES} operations"));
         }
         let id = match self.graph.add(op, args, self.place(at)) {
             Ok(id) => id,

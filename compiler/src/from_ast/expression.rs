@@ -2,7 +2,7 @@
 
 use crate::diag::{Code, Diagnostic};
 use crate::from_ast::Builder;
-use crate::from_ast::builder::{Call, LIMIT, MAX_DEPTH, MAX_EVALUATIONS};
+use crate::from_ast::builder::{Call, MAX_DEPTH};
 use crate::from_ast::scope::Function;
 use crate::from_ast::value::{Array, Eval, Poisoned, Value};
 use grammar::Span;
@@ -23,29 +23,17 @@ pub const LIST: Code = Code("E0505");
 impl<'a> Builder<'a> {
     /// The value of an expression.
     pub(super) fn expr(&mut self, e: &'a Expr) -> Eval {
-        if self.evaluations >= MAX_EVALUATIONS {
-            return self.too_long(e.span);
-        }
+        self.tick(e.span)?;
         if self.depth >= MAX_DEPTH {
-            let message = format!("expressions nest deeper than {MAX_DEPTH} through calls of functions");
-            return self.fail(LIMIT, e.span, message, "stopped here");
+            return self.stop(
+                e.span,
+                format!("expressions nest deeper than {MAX_DEPTH} through calls of functions"),
+            );
         }
-        self.evaluations += 1;
         self.depth += 1;
         let value = self.kind(e);
         self.depth -= 1;
         value
-    }
-
-    fn too_long(&mut self, at: Span) -> Eval {
-        if self.evaluations == MAX_EVALUATIONS && self.graph.len() < super::builder::MAX_NODES {
-            self.evaluations += 1;
-            let message = format!("the program takes more than {MAX_EVALUATIONS} steps to unroll");
-            let label = self.label(at, "stopped here");
-            let help = "loops are unrolled and calls inlined: take fewer steps";
-            self.report(Diagnostic::error(LIMIT, message, label).with_help(help));
-        }
-        Err(Poisoned)
     }
 
     fn kind(&mut self, e: &'a Expr) -> Eval {

@@ -4,7 +4,6 @@ use crate::analysis::interval::{Range, show_number};
 use crate::diag::{Code, Diagnostic};
 use crate::from_ast::Builder;
 use crate::from_ast::arguments::Arguments;
-use crate::from_ast::builder::MAX_EVALUATIONS;
 use crate::from_ast::expression::{INTEGER, KIND, NOT_CONSTANT};
 use crate::from_ast::value::{Array, Eval, Poisoned, Value};
 use crate::ir::{InputDecl, Op, OutputDecl};
@@ -39,7 +38,7 @@ impl<'a> Builder<'a> {
     pub(super) fn statements(&mut self, body: &'a [Stmt]) {
         self.hoist(body.iter().filter_map(|s| if let Stmt::Fn(def) = s { Some(def) } else { None }));
         for statement in body {
-            if self.evaluations > MAX_EVALUATIONS {
+            if self.stopped {
                 return;
             }
             self.statement(statement);
@@ -310,10 +309,9 @@ impl<'a> Builder<'a> {
             return self.poison_assigned(&f.body);
         };
         for i in lo..hi {
-            if self.evaluations > MAX_EVALUATIONS {
+            if self.tick(f.span).is_err() {
                 return;
             }
-            self.evaluations += 1;
             self.block(|b| {
                 b.define(&f.var.text, f.var.span.start, Ok(Value::Array(Array::number(i as f64))));
                 b.block(|b| b.statements(&f.body));
