@@ -129,7 +129,7 @@ fn precision_and_range_set_the_scale() {
 
 fn chain(depth: usize) -> Program {
     let mut p = Program::new();
-    let mut z = p.input(&[4]);
+    let mut z = p.input_in(&[4], Secrecy::Cipher, 0.5);
     for _ in 0..depth {
         z = p.op(TensorOp::Mul, &[z, z]);
     }
@@ -194,6 +194,20 @@ fn a_deep_chain_takes_a_larger_ring() {
     assert!(degrees.windows(2).all(|w| w[0] < w[1]), "{degrees:?}");
     let strong = Target { security: 256, ..Target::default() };
     assert!(chain(6).plan(Scheme::Ckks, &strong).unwrap().params.ring.degree() > degrees[1]);
+}
+
+#[test]
+fn a_precision_out_of_reach_takes_the_largest_scale_that_fits() {
+    let mut p = Program::new();
+    let mut z = p.input(&[4]);
+    for _ in 0..35 {
+        z = p.op(TensorOp::Mul, &[z, z]);
+    }
+    p.output(z, 1e-3);
+    let plan = p.planned(Scheme::Ckks);
+    assert!(
+        plan.outputs[0].predicted_error > plan.outputs[0].precision && plan.params.scale[0].log2() > 39.0
+    );
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn factors_go_into_clear_matrices() {
 }
 
 #[test]
-fn columns_stay_columns_in_ckks() {
+fn sums_and_spreads_stay_in_one_orientation_in_ckks() {
     let mut p = Program::new();
     let x = p.input(&[12, 6]);
     let sum = p.linear(vec![LinearStep::Sum { axes: vec![1] }], &[x]);
@@ -157,5 +157,6 @@ fn columns_stay_columns_in_ckks() {
     p.output(y, 1e-2);
     let plan = p.planned(Scheme::Ckks);
     assert_eq!(plan.estimate.levels_used, 3, "{plan}");
-    assert!(plan.nodes.iter().any(|n| n.shape == [12] && n.layout().transposed));
+    // the sum and the spread by shifts of one direction: without a column in one of them it takes all twelve rows apart
+    assert!(plan.nodes.iter().any(|n| n.layout().transposed) && plan.estimate.key_switches < 12, "{plan}");
 }

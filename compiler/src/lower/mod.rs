@@ -67,6 +67,9 @@ pub struct Subject<'a> {
 const TOY_LOG_N: std::ops::RangeInclusive<u32> = 10..=12;
 /// Values beyond this many bits overflow whatever the level.
 const HOPELESS_BITS: f64 = 128.0;
+/// Bits of scale given up when the scale that the precision asks for does not fit any ring: the plan then says what precision
+/// it predicts.
+const COARSER: u32 = 5;
 /// Rings tried for one side of GL.
 const MAX_RINGS: usize = 6;
 
@@ -84,21 +87,31 @@ pub fn plan_scheme(subject: Subject, scheme: Scheme, target: &Target) -> Result<
             &rewritten
         }
     };
-    let planner = Planner { program, source: subject.source, scheme, target };
+    let mut planner =
+        Planner { program, source: subject.source, scheme, target, max_log_scale: params::MAX_LOG_SCALE };
     if let Some(e) = planner.hopeless().into_iter().next() {
         return Err(e);
     }
     let extent = geometry::extent(&program.graph);
-    match scheme {
-        Scheme::Ckks => planner.ckks(&extent),
-        Scheme::Gl => planner.gl(&extent),
+    loop {
+        let planned = match scheme {
+            Scheme::Ckks => planner.ckks(&extent),
+            Scheme::Gl => planner.gl(&extent),
+        };
+        match planned {
+            Err(PlanError::TooDeep { needed_levels, .. }) if planner.fits_coarser(needed_levels) => {
+                planner.max_log_scale -= COARSER;
+            }
+            other => return other,
+        }
     }
 }
 
 /// What rules a program out in a scheme at first sight, without laying anything out: values beyond any modulus, and more
 /// levels than any ring has.
 pub fn hopeless(subject: Subject, scheme: Scheme, target: &Target) -> Vec<PlanError> {
-    Planner { program: subject.program, source: subject.source, scheme, target }.hopeless()
+    let Subject { program, source } = subject;
+    Planner { program, source, scheme, target, max_log_scale: params::MAX_LOG_SCALE }.hopeless()
 }
 
 struct Planner<'a> {
@@ -106,6 +119,8 @@ struct Planner<'a> {
     source: &'a str,
     scheme: Scheme,
     target: &'a Target,
+    /// largest scale to take, whatever precision asks for
+    max_log_scale: u32,
 }
 
 /// A ring that was tried.
@@ -132,6 +147,12 @@ impl Planner<'_> {
         }
     }
 
+    /// Whether a smaller scale is left to try, and the levels fit the largest ring at the smallest one.
+    fn fits_coarser(&self, levels: u32) -> bool {
+        self.max_log_scale >= params::LOW_LOG_SCALE + COARSER
+            && self.bound(1 << self.target.max_log_degree) >= least_bits(levels, params::LOW_LOG_SCALE)
+    }
+
     fn hopeless(&self) -> Vec<PlanError> {
         let graph = &self.program.graph;
         let live = graph.live();
@@ -144,7 +165,7 @@ impl Planner<'_> {
             span: graph.node(id).span,
         });
         let (depth, _) = depth_bound(graph, self.scheme);
-        let needed = least_bits(depth);
+        let needed = least_bits(depth, params::MIN_LOG_SCALE);
         let deep = (!self.target.toy && needed > self.bound(1 << self.target.max_log_degree))
             .then(|| self.too_deep(depth, params::MIN_LOG_SCALE, needed));
         overflow.into_iter().chain(deep).collect()
@@ -179,7 +200,7 @@ impl Planner<'_> {
         let mut last = None;
         for log_n in rings {
             let ring = RingSpec::PowerOfTwo { log_n };
-            if least_bits(depth) > self.bound(ring.degree()) {
+            if least_bits(depth, params::MIN_LOG_SCALE) > self.bound(ring.degree()) {
                 continue;
             }
             let frame = match geometry::ckks(extent, log_n) {
@@ -199,7 +220,9 @@ impl Planner<'_> {
                 }
             }
         }
-        Err(last.unwrap_or_else(|| self.too_deep(depth, params::LOW_LOG_SCALE, least_bits(depth))))
+        Err(last.unwrap_or_else(|| {
+            self.too_deep(depth, params::LOW_LOG_SCALE, least_bits(depth, params::MIN_LOG_SCALE))
+        }))
     }
 
     fn gl(&self, extent: &Extent) -> Result<Planned, PlanError> {
@@ -220,7 +243,7 @@ impl Planner<'_> {
 
     fn gl_side(&self, n: usize, extent: &Extent) -> Result<Planned, PlanError> {
         let (mut levels, _) = depth_bound(&self.program.graph, self.scheme);
-        let (mut log_pq, mut log_scale) = (least_bits(levels), params::LOW_LOG_SCALE);
+        let (mut log_pq, mut log_scale) = (least_bits(levels, params::MIN_LOG_SCALE), params::LOW_LOG_SCALE);
         let limit = 1 << self.target.max_log_degree;
         for _ in 0..MAX_RINGS {
             let ring = if self.target.toy {
@@ -272,7 +295,7 @@ impl Planner<'_> {
             digits: f64::from(s.top + 1),
         };
         let sim = noise::simulate(&s, &inputs, &model)?;
-        let log_scale = params::log_scale(&self.wishes(&s, &sim), &largest);
+        let log_scale = params::log_scale(&self.wishes(&s, &sim), &largest).min(self.max_log_scale);
         if params::least_log_pq(&demand(log_scale)) > bound {
             return Ok(needs(log_scale));
         }
@@ -411,9 +434,9 @@ fn predicted(s: &Schedule, sim: &Simulation, i: usize) -> f64 {
     noise::deviations(elements) * sim.noise[i]
 }
 
-/// The least log2(PQ) of that many levels: the smallest useful scale, values up to one, one prime a digit.
-fn least_bits(levels: u32) -> f64 {
-    let scale = f64::from(params::MIN_LOG_SCALE);
+/// The least log2(PQ) of that many levels at a scale: values up to one, one prime a digit.
+fn least_bits(levels: u32, log_scale: u32) -> f64 {
+    let scale = f64::from(log_scale);
     moduli::log_pq(scale + 1.0 + moduli::VALUE_MARGIN_BITS, scale, levels as usize + 1, 1)
 }
 
