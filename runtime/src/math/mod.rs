@@ -7,3 +7,4 @@ pub mod ntt;
 pub mod prime;
 pub mod rns;
 pub mod sampler;
+mod simd;

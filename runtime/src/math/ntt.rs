@@ -9,11 +9,12 @@
 //! symmetric once its rows are in natural order).
 //!
 //! Butterflies are lazy (Harvey 2014): values below 4q forwards, below 2q backwards, reduced once at the end. They need
-//! q < 2^61 ([`Modulus`] guarantees it).
+//! q < 2^61 ([`Modulus`] guarantees it). Where the machine has them, the kernels of [`simd`](crate::math::simd) take over.
 
 use crate::math::{
     modulus::{Modulus, Shoup, reduce_below},
     prime::{PrimeError, element_of_order, factor},
+    simd::{COLUMNS, CyclicTables, NegacyclicTables, Simd},
 };
 
 /// Tables of the negacyclic transform of length N modulo q.
@@ -27,6 +28,7 @@ pub struct NegacyclicNtt {
     inverse: Vec<Shoup>,
     /// 1 / N
     scale: Shoup,
+    fast: Option<NegacyclicTables>,
 }
 
 impl NegacyclicNtt {
@@ -49,7 +51,19 @@ impl NegacyclicNtt {
             w_back = modulus.mul_shoup(w_back, step_back);
         }
         let scale = modulus.shoup(modulus.inv(n as u64));
-        Ok(NegacyclicNtt { modulus, psi, forward, inverse, scale })
+        let mut ntt = NegacyclicNtt { modulus, psi, forward, inverse, scale, fast: None };
+        ntt.select(Simd::active());
+        Ok(ntt)
+    }
+
+    /// Chooses the kernels.
+    pub(in crate::math) fn select(&mut self, simd: Simd) {
+        self.fast = match simd {
+            Simd::Portable => None,
+            Simd::Avx2(proof) => {
+                NegacyclicTables::new(proof, self.modulus, &self.forward, &self.inverse, self.scale)
+            }
+        };
     }
 
     /// The primitive 2N-th root of unity at whose odd powers polynomials are evaluated.
@@ -59,6 +73,9 @@ impl NegacyclicNtt {
 
     /// Coefficients -> values, in place; residues in and out.
     pub fn forward(&self, a: &mut [u64]) {
+        if let Some(fast) = &self.fast {
+            return fast.forward(a);
+        }
         let n = self.forward.len();
         assert_eq!(a.len(), n, "length of the transform");
         let m = &self.modulus;
@@ -90,6 +107,9 @@ impl NegacyclicNtt {
 
     /// Values -> coefficients, in place; residues in and out.
     pub fn inverse(&self, a: &mut [u64]) {
+        if let Some(fast) = &self.fast {
+            return fast.inverse(a);
+        }
         let n = self.inverse.len();
         assert_eq!(a.len(), n, "length of the transform");
         let m = &self.modulus;
@@ -124,6 +144,7 @@ pub struct CyclicNtt {
     modulus: Modulus,
     length: usize,
     stages: Vec<Stage>,
+    fast: Option<CyclicTables>,
 }
 
 /// All nodes of one depth: each splits `Z_q[T]/(T^(r m) - c^r)` into r factors T^m - c w^i, w of order r.
@@ -159,7 +180,36 @@ impl CyclicNtt {
             stages.push(Stage { radix, twiddles });
             nodes = nodes.iter().flat_map(|&e| children(e)).collect();
         }
-        Ok(CyclicNtt { modulus, length, stages })
+        let mut ntt = CyclicNtt { modulus, length, stages, fast: None };
+        ntt.select(Simd::active());
+        Ok(ntt)
+    }
+
+    /// Chooses the kernels.
+    pub(in crate::math) fn select(&mut self, simd: Simd) {
+        let stages: Vec<_> = self.stages.iter().map(|s| (s.radix, s.twiddles.as_slice())).collect();
+        self.fast = match simd {
+            Simd::Portable => None,
+            Simd::Avx2(proof) => CyclicTables::new(proof, self.modulus, &stages),
+        };
+    }
+
+    /// Rows c -> F^T (k * F c), with F the transform and k one constant of `kernel` for every row in tree order; residues in
+    /// and out.
+    pub fn correlate(&self, rows: &mut [u64], kernel: &[Shoup]) {
+        assert_eq!(kernel.len(), self.length, "one constant per row");
+        if let Some(fast) = &self.fast
+            && rows.len().is_multiple_of(COLUMNS * self.length)
+        {
+            return fast.correlate(rows, kernel);
+        }
+        let (m, width) = (&self.modulus, rows.len() / self.length);
+        self.forward(rows);
+        for (row, &k) in rows.chunks_exact_mut(width).zip(kernel) {
+            row.iter_mut().for_each(|x| *x = m.mul_shoup_lazy(*x, k));
+        }
+        self.transposed(rows);
+        rows.iter_mut().for_each(|x| *x = m.reduce_once(*x));
     }
 
     /// Rows c_t -> rows sum_t c_t g^(f t), f in tree order, in place. In and out [0, 4q).
@@ -310,8 +360,9 @@ mod tests {
             for bits in [20, 45, 60] {
                 let n = 1 << log_n;
                 let m = modulus(bits, 2 * n as u64);
-                let ntt = NegacyclicNtt::new(m, log_n).expect("q = 1 mod 2N");
-                for a in [noise(&m, n), vec![m.value() - 1; n]] {
+                let mut ntt = NegacyclicNtt::new(m, log_n).expect("q = 1 mod 2N");
+                for (a, simd) in [(noise(&m, n), Simd::best()), (vec![m.value() - 1; n], Simd::Portable)] {
+                    ntt.select(simd);
                     let mut values = a.clone();
                     ntt.forward(&mut values);
                     for i in 0..n {

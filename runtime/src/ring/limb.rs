@@ -29,8 +29,8 @@ pub(crate) struct LimbRing {
 /// Tables for the W axis of a Gentry-Lee ring.
 #[derive(Clone, Debug)]
 struct WAxis {
-    modulus: Modulus,
     cyclic: CyclicNtt,
+    /// the vectors behind the correlations
     forward: Vec<Shoup>,
     inverse: Vec<Shoup>,
     /// place of (s, j) in the order of the X transform
@@ -75,13 +75,13 @@ impl LimbRing {
                 *value = row[place as usize];
             }
         }
-        w.correlate(limb, &w.forward);
+        w.cyclic.correlate(limb, &w.forward);
     }
 
     /// Values -> coefficients, in place.
     pub(crate) fn inverse(&self, limb: &mut [u64]) {
         let Some(w) = &self.w_axis else { return self.x_axis.inverse(limb) };
-        w.correlate(limb, &w.inverse);
+        w.cyclic.correlate(limb, &w.inverse);
         let mut row = vec![0; w.order.len()];
         for values in limb.chunks_exact_mut(row.len()) {
             for (&value, &place) in values.iter().zip(&w.order) {
@@ -104,21 +104,7 @@ impl WAxis {
         let duals: Vec<u64> = points.iter().map(|&w| m.mul(m.sub(m.inv(w), 1), inverse_p)).collect();
         let kernel = |vector: &[u64]| transformed_kernel(m, &cyclic, vector);
         let (forward, inverse) = (kernel(&points), kernel(&duals));
-        Ok(WAxis { modulus, forward, inverse, cyclic, order: sign_and_row_order(spec) })
-    }
-
-    /// Rows c_t -> rows sum_t c_t k_(l + t), for the vector k behind `kernel`; residues in and out.
-    fn correlate(&self, rows: &mut [u64], kernel: &[Shoup]) {
-        self.cyclic.forward(rows);
-        for (row, &k) in rows.chunks_exact_mut(self.order.len()).zip(kernel) {
-            for x in row {
-                *x = self.modulus.mul_shoup_lazy(*x, k);
-            }
-        }
-        self.cyclic.transposed(rows);
-        for x in rows {
-            *x = self.modulus.reduce_once(*x);
-        }
+        Ok(WAxis { forward, inverse, cyclic, order: sign_and_row_order(spec) })
     }
 }
 

@@ -1,0 +1,50 @@
+//! Stands for the kernels of x86-64 on other machines: the proof [`Avx2`] cannot be had, nor what needs it.
+
+use crate::math::modulus::{Modulus, Shoup};
+
+pub(crate) const COLUMNS: usize = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Avx2 {}
+
+impl Avx2 {
+    pub(crate) fn detect() -> Option<Avx2> {
+        None
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct NegacyclicTables(Avx2);
+
+impl NegacyclicTables {
+    pub(crate) fn new(
+        proof: Avx2,
+        _: Modulus,
+        _: &[Shoup],
+        _: &[Shoup],
+        _: Shoup,
+    ) -> Option<NegacyclicTables> {
+        match proof {}
+    }
+
+    pub(crate) fn forward(&self, _: &mut [u64]) {
+        match self.0 {}
+    }
+
+    pub(crate) fn inverse(&self, _: &mut [u64]) {
+        match self.0 {}
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct CyclicTables(Avx2);
+
+impl CyclicTables {
+    pub(crate) fn new(proof: Avx2, _: Modulus, _: &[(usize, &[Shoup])]) -> Option<CyclicTables> {
+        match proof {}
+    }
+
+    pub(crate) fn correlate(&self, _: &mut [u64], _: &[Shoup]) {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,20 @@
+//! Kernels for x86-64 with AVX2 and FMA.
+
+mod butterflies;
+mod cyclic;
+mod field;
+mod negacyclic;
+
+pub(crate) use cyclic::{COLUMNS, CyclicTables};
+pub(crate) use negacyclic::NegacyclicTables;
+
+/// The proof that this machine has AVX2 and FMA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    pub(crate) fn detect() -> Option<Avx2> {
+        let found = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        found.then_some(Avx2(()))
+    }
+}

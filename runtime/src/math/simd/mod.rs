@@ -1,0 +1,47 @@
+//! Kernels for the vector units of the machine at hand.
+//!
+//! The portable kernels beside their callers are the reference: every kernel here takes and returns the same residues, bit
+//! for bit. Which set is used is decided once, at the first use: what the processor has, unless the environment variable
+//! FHEC_SIMD names another set (`portable` or `avx2`; one the machine lacks falls back to `portable`).
+//!
+//! This is the only folder with unsafe code, and it has two kinds of it: loads and stores of whole arrays, and calls of
+//! functions that need a feature, made only by those who hold the proof that the machine has it ([`Avx2`]).
+
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "absent.rs"]
+mod avx2;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use avx2::{Avx2, COLUMNS, CyclicTables, NegacyclicTables};
+
+use std::sync::LazyLock;
+
+/// A set of kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Simd {
+    /// plain Rust, for any machine and any modulus
+    Portable,
+    /// AVX2 and FMA, four lanes
+    Avx2(Avx2),
+}
+
+impl Simd {
+    /// The set in use.
+    pub(crate) fn active() -> Simd {
+        static ACTIVE: LazyLock<Simd> = LazyLock::new(|| {
+            let wanted = std::env::var("FHEC_SIMD").unwrap_or_default();
+            if wanted == "portable" { Simd::Portable } else { Simd::best() }
+        });
+        *ACTIVE
+    }
+
+    /// The fastest set of this machine.
+    pub(crate) fn best() -> Simd {
+        Avx2::detect().map_or(Simd::Portable, Simd::Avx2)
+    }
+}

@@ -1,0 +1,112 @@
+//! Every kernel against the portable one, bit for bit: random and extreme inputs, at the largest moduli of each range.
+
+use super::*;
+use crate::math::modulus::{Modulus, Shoup};
+use crate::math::ntt::{CyclicNtt, NegacyclicNtt};
+use crate::math::prime::primes_near;
+use proptest::prelude::*;
+
+/// Bit lengths at which kernels change: the largest moduli with few reductions, with many, and one beyond.
+const BITS: [u32; 5] = [30, 43, 47, 49, 50];
+
+/// A prime of exactly that many bits, close to the largest.
+fn modulus(bits: u32, step: u64) -> Modulus {
+    let primes = primes_near(bits, step, 20, &[]).expect("enough");
+    let below = primes.into_iter().filter(|p| p >> bits == 0).max().expect("one is below");
+    Modulus::new(below).expect("in range")
+}
+
+/// Residues picked by the words: extremes for the most part.
+fn residues(m: &Modulus, words: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    let q = m.value();
+    let pick = |word: u64| match word % 8 {
+        0..3 => q - 1,
+        3 => 0,
+        4 => q / 2,
+        5 => q / 2 + 1,
+        _ => m.reduce(word / 8),
+    };
+    words.into_iter().map(pick).collect()
+}
+
+fn noise(seed: u64, len: usize) -> impl Iterator<Item = u64> {
+    (0..len as u64).map(move |i| {
+        let x = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_mul(2 * seed + 1);
+        (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 20
+    })
+}
+
+/// All ones of a kind, and mixtures.
+fn inputs(m: &Modulus, len: usize, seed: u64) -> Vec<Vec<u64>> {
+    let top = m.value() - 1;
+    let alternating = (0..len).map(|i| if i % 2 == 0 { top } else { 0 }).collect();
+    vec![vec![top; len], vec![top / 2; len], alternating, residues(m, noise(seed, len))]
+}
+
+/// Results of the two sets of kernels.
+fn both<T: Clone, R>(tables: &T, select: impl Fn(&mut T, Simd), f: impl Fn(&T) -> R) -> [R; 2] {
+    [Simd::Portable, Simd::best()].map(|simd| {
+        let mut tables = tables.clone();
+        select(&mut tables, simd);
+        f(&tables)
+    })
+}
+
+fn negacyclic_agrees(log_n: u32, bits: u32, seed: u64) {
+    let n = 1 << log_n;
+    let m = modulus(bits, 2 * n as u64);
+    let ntt = NegacyclicNtt::new(m, log_n).expect("q = 1 mod 2N");
+    for input in inputs(&m, n, seed) {
+        for transform in [NegacyclicNtt::forward, NegacyclicNtt::inverse] {
+            let [expected, found] = both(&ntt, NegacyclicNtt::select, |ntt| {
+                let mut a = input.clone();
+                transform(ntt, &mut a);
+                a
+            });
+            assert_eq!(expected, found, "length {n}, {} bits", m.bits());
+        }
+    }
+}
+
+fn cyclic_agrees(length: usize, width: usize, bits: u32, seed: u64) {
+    let m = modulus(bits, 2 * length as u64);
+    let ntt = CyclicNtt::new(m, length).expect("q = 1 mod M");
+    for (input, kernel) in inputs(&m, length * width, seed).into_iter().zip(inputs(&m, length, seed + 1)) {
+        let kernel: Vec<Shoup> = kernel.into_iter().map(|k| m.shoup(k)).collect();
+        let [expected, found] = both(&ntt, CyclicNtt::select, |ntt| {
+            let mut rows = input.clone();
+            ntt.correlate(&mut rows, &kernel);
+            rows
+        });
+        assert_eq!(expected, found, "length {length}, width {width}, {} bits", m.bits());
+    }
+}
+
+#[test]
+fn negacyclic_transforms_agree_at_every_length() {
+    for log_n in 2..=14 {
+        for bits in BITS {
+            negacyclic_agrees(log_n, bits, 1);
+        }
+    }
+    negacyclic_agrees(16, 47, 2);
+    negacyclic_agrees(17, 49, 3);
+}
+
+#[test]
+fn correlations_agree_at_many_lengths() {
+    for length in [1, 2, 4, 6, 8, 10, 12, 16, 18, 30, 32, 42, 64, 96, 128, 192, 256] {
+        for (width, bits) in [(8, 43), (16, 47), (32, 49), (8, 50), (12, 49), (8, 30)] {
+            cyclic_agrees(length, width, bits, length as u64);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn transforms_agree(seed: u64, log_n in 6u32..=10, which in 0usize..5) {
+        negacyclic_agrees(log_n, BITS[which], seed >> 1);
+        cyclic_agrees(1 << (log_n - 2), 8, BITS[which], seed >> 1);
+    }
+}
