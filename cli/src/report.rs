@@ -16,6 +16,8 @@ pub struct OutputReport {
     pub clear: Tensor,
     pub precision: Precision,
     pub predicted_error: f64,
+    /// largest absolute error the plan expects on typical inputs
+    pub expected_error: f64,
     pub wanted: f64,
     pub path: Option<PathBuf>,
 }
@@ -147,13 +149,15 @@ impl RunReport<'_> {
     pub fn to_text(&self) -> String {
         let mut table = Table::new();
         table.load_style(TableStyle::new());
-        let header = ["output", "shape", "bits", "predicted", "max error", "mean error", "allowed"];
+        let header =
+            ["output", "shape", "bits", "expected", "at least", "max error", "mean error", "allowed"];
         table.set_header(header);
         for o in &self.outputs {
             table.add_row([
                 o.name.clone(),
                 plan::tensor::show(o.result.shape()),
                 format!("{:.1}", Precision::bits(o.precision.max)),
+                format!("{:.1}", Precision::bits(o.expected_error)),
                 format!("{:.1}", Precision::bits(o.predicted_error)),
                 format!("{:.2e}", o.precision.max),
                 format!("{:.2e}", o.precision.mean),
@@ -195,7 +199,8 @@ fn output_json(o: &OutputReport) -> Value {
     json!({
         "name": o.name, "shape": o.result.shape(),
         "precision_bits": finite(Precision::bits(o.precision.max)),
-        "predicted_bits": finite(Precision::bits(o.predicted_error)),
+        "predicted_bits": finite(Precision::bits(o.expected_error)),
+        "guaranteed_bits": finite(Precision::bits(o.predicted_error)),
         "max_abs_error": finite(o.precision.max), "mean_abs_error": finite(o.precision.mean),
         "median_abs_error": finite(o.precision.median), "predicted_error": o.predicted_error,
         "precision": o.wanted, "path": o.path,

@@ -94,8 +94,8 @@ fn write_plan(f: &mut String, plan: &Plan) -> std::fmt::Result {
     for o in &plan.outputs {
         writeln!(
             f,
-            "output    {}: error at most {:.1e} predicted, {:.1e} of it by approximations; {:e} asked for",
-            o.name, o.predicted_error, o.approximation_error, o.precision
+            "output    {}: error at most {:.1e}, {:.1e} of it by approximations, {:.1e} expected; {:e} asked for",
+            o.name, o.predicted_error, o.approximation_error, o.expected_error, o.precision
         )?;
     }
     Ok(())

@@ -25,7 +25,9 @@ const SIMULATION_SEED: [u8; 32] = *b"fhec simulated noise, seed no. 1";
 pub fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let program = Program::open(&args.file, &args.plan, console)?;
     let plan = &program.plan;
-    let data = inputs::load(plan, &args.inputs, &args.file, Some(program.folder()), Required::All)?;
+    let data = inputs::read_all(plan, &args.inputs, Some(program.folder()))?;
+    program.check_data(&data)?;
+    let data = inputs::check(plan, &data, &args.file, Required::All)?;
     console.say(&plan_text(plan));
     if console.verbose() {
         console.say(&plan.to_string());
@@ -90,6 +92,7 @@ fn compare(
             clear,
             precision,
             predicted_error: output.predicted_error,
+            expected_error: output.expected_error,
             wanted: output.precision,
             path,
         });

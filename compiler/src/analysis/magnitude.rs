@@ -141,10 +141,9 @@ pub fn work(node: &Node, args: &[&[usize]], kernel: Option<&Kernel>) -> usize {
     }
 }
 
-/// Root mean square over all elements of all samples.
-pub fn root_mean_square(samples: &[Tensor]) -> f64 {
+/// Root mean square over all elements of samples.
+pub fn root_mean_square<'a>(samples: impl Iterator<Item = &'a Tensor>) -> f64 {
     let (sum, count) = samples
-        .iter()
         .fold((0.0, 0usize), |(s, n), t| (s + t.data().iter().map(|x| x * x).sum::<f64>(), n + t.len()));
     (sum / count.max(1) as f64).sqrt()
 }

@@ -77,6 +77,8 @@ pub struct Simulation {
     pub approximation: Vec<f64>,
     /// root mean square of the value
     pub rms: Vec<f64>,
+    /// root mean square of the noise over all elements, for inputs uniform in their ranges
+    pub typical: Vec<f64>,
 }
 
 /// The samples of one node.
@@ -93,14 +95,15 @@ struct Track {
 pub fn simulate(s: &Schedule, inputs: &[Input], model: &NoiseModel) -> Result<Simulation, PlanError> {
     let count = s.nodes.len();
     let zeros = || vec![0.0; count];
-    let mut sim = Simulation { noise: zeros(), approximation: zeros(), rms: zeros() };
+    let mut sim = Simulation { noise: zeros(), approximation: zeros(), rms: zeros(), typical: zeros() };
     let mut tracks: Vec<Option<Track>> = (0..count).map(|_| None).collect();
     let last = last_uses(s);
     let mut run = Run { s, inputs, model, samples: Samples::default(), count: sample_count(s) };
     for i in 0..count {
         let track = run.node(i, &tracks, &sim)?;
-        sim.rms[i] = root_mean_square(&track.value);
+        sim.rms[i] = root_mean_square(track.value.iter());
         sim.noise[i] = worst_deviation(&track.noise);
+        sim.typical[i] = root_mean_square(track.noise.iter().step_by(2));
         sim.approximation[i] = SAMPLED_MARGIN * track.error.iter().map(Tensor::max_abs).fold(0.0, f64::max);
         tracks[i] = Some(track);
         for a in s.nodes[i].args.iter().map(|a| a.index()).filter(|&a| last[a] == i) {
@@ -118,6 +121,16 @@ pub fn simulate(s: &Schedule, inputs: &[Input], model: &NoiseModel) -> Result<Si
 pub fn deviations(elements: usize) -> f64 {
     let ln_failure = LOG2_FAILURE * std::f64::consts::LN_2;
     (libm::log(elements.max(1) as f64) - ln_failure) / std::f64::consts::SQRT_2
+}
+
+/// The largest error of node `i` that a run on inputs uniform in their ranges is expected to show: the approximation error
+/// that samples met, and the mean of the largest of as many Laplacian errors as there are elements, `(ln n + 0.577) / sqrt(2)`
+/// deviations. Noise counts `factor` times.
+pub fn expected(sim: &Simulation, shape: &[usize], i: usize, factor: f64) -> f64 {
+    const EULER: f64 = 0.577_215_664_901_532_9;
+    let elements = shape.iter().product::<usize>().max(1) as f64;
+    let largest = (libm::log(elements) + EULER) / std::f64::consts::SQRT_2;
+    sim.approximation[i] / SAMPLED_MARGIN + factor * largest * sim.typical[i]
 }
 
 fn last_uses(s: &Schedule) -> Vec<usize> {

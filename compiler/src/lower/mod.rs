@@ -399,6 +399,7 @@ impl Planner<'_> {
                 node: id,
                 precision: o.precision,
                 predicted_error: approximation_error + factor * predicted(s, sim, id.index()),
+                expected_error: noise::expected(sim, &s.nodes[id.index()].shape, id.index(), factor),
                 approximation_error,
                 max_abs: low.abs().max(high.abs()),
             }

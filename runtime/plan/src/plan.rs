@@ -198,8 +198,10 @@ pub struct Output {
     pub node: NodeId,
     /// largest absolute error asked for
     pub precision: f64,
-    /// predicted largest absolute error, approximation and noise together
+    /// bound on the largest absolute error, approximation and noise together, for inputs anywhere in their ranges
     pub predicted_error: f64,
+    /// largest absolute error that a run on inputs uniform in their ranges is expected to show
+    pub expected_error: f64,
     /// part of it that comes from approximating functions
     pub approximation_error: f64,
     /// largest absolute value by range analysis

@@ -35,24 +35,27 @@ impl RowMap {
     /// that holds elements has the same coefficients.
     pub fn new(m: &Sparse, from: &Layout, to: &Layout, geometry: &Geometry) -> Option<RowMap> {
         let (source, target) = (geometry.addresses(from), geometry.addresses(to));
-        let mut by_row: BTreeMap<Place, BTreeMap<usize, Matrix>> = BTreeMap::new();
+        let mut entries: Vec<(Place, usize, u32, u32, f64)> = Vec::with_capacity(m.len());
         for (i, out) in target.iter().enumerate() {
             for &(c, v) in m.row(i) {
                 let x = source[c as usize];
                 let (lane, row, column) = geometry.coordinates(x.slot);
-                let shift = geometry.shift(x.slot, out.slot).keyed();
-                let to_column = geometry.coordinates(out.slot).2;
-                let rows = by_row.entry((shift, out.ct, x.ct, lane)).or_default();
-                rows.entry(row).or_default().push((column as u32, to_column as u32, v));
+                let place = (geometry.shift(x.slot, out.slot).keyed(), out.ct, x.ct, lane);
+                entries.push((place, row, column as u32, geometry.coordinates(out.slot).2 as u32, v));
             }
         }
+        entries.sort_unstable_by_key(|&(place, row, from, to, _)| (place, row, from, to));
         let held = held_rows(&source, geometry);
         let mut terms: BTreeMap<Shift, Blocks> = BTreeMap::new();
-        for ((shift, out, input, lane), rows) in by_row {
-            let all = held[&(input, lane)].len() == rows.len();
-            let mut rows = rows.into_values().map(sorted);
-            let first = rows.next()?;
-            if !all || rows.any(|r| r != first) {
+        for run in entries.chunk_by(|a, b| a.0 == b.0) {
+            let (shift, out, input, lane) = run[0].0;
+            let mut rows = run.chunk_by(|a, b| a.1 == b.1);
+            let all = held[&(input, lane)].len() == rows.clone().count();
+            let matrix = |row: &[(Place, usize, u32, u32, f64)]| {
+                row.iter().map(|e| (e.2, e.3, e.4)).collect::<Matrix>()
+            };
+            let first = matrix(rows.next()?);
+            if !all || rows.any(|row| matrix(row) != first) {
                 return None;
             }
             terms.entry(shift).or_default().entry((out, input)).or_default().insert(lane, first);
@@ -112,11 +115,6 @@ pub fn weight_slots(weight: &Tensor, a: &Layout, geometry: &Geometry) -> Vec<Vec
         }
     }
     slots
-}
-
-fn sorted(mut m: Matrix) -> Matrix {
-    m.sort_by_key(|e| (e.0, e.1));
-    m
 }
 
 /// Rows that hold elements, by ciphertext and lane.

@@ -46,8 +46,8 @@ impl fmt::Display for Plan {
         for o in &self.outputs {
             writeln!(
                 f,
-                "output {} = {} {{ precision {:e}, predicted {:.1e}, approximation {:.1e}, max {:.3} }}",
-                o.name, o.node, o.precision, o.predicted_error, o.approximation_error, o.max_abs
+                "output {} = {} {{ precision {:e}, bound {:.1e}, expected {:.1e}, approximation {:.1e}, max {:.3} }}",
+                o.name, o.node, o.precision, o.predicted_error, o.expected_error, o.approximation_error, o.max_abs
             )?;
         }
         let e = &self.estimate;

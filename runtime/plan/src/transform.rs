@@ -6,6 +6,7 @@
 
 use crate::layout::{Address, Geometry, Layout, Shift, Split};
 use crate::linear::Sparse;
+use crate::params::Scheme;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Coefficients of one rotation between two ciphertexts: `(output slot, coefficient)`, by increasing slot.
@@ -31,21 +32,18 @@ impl Transform {
     /// Lays out the matrix `m` of a map from layout `from` to layout `to`.
     pub fn new(m: &Sparse, from: &Layout, to: &Layout, geometry: &Geometry) -> Transform {
         let (source, target) = (geometry.addresses(from), geometry.addresses(to));
-        let mut blocks: BTreeMap<(usize, usize), BTreeMap<Shift, Diagonal>> = BTreeMap::new();
+        let mut entries: Vec<(usize, usize, Shift, u32, f64)> = Vec::with_capacity(m.len());
         for (i, out) in target.iter().enumerate() {
             for &(c, v) in m.row(i) {
                 let x = source[c as usize];
-                let shift = geometry.shift(x.slot, out.slot);
-                blocks
-                    .entry((out.ct, x.ct))
-                    .or_default()
-                    .entry(shift)
-                    .or_default()
-                    .push((out.slot as u32, v));
+                entries.push((out.ct, x.ct, geometry.shift(x.slot, out.slot), out.slot as u32, v));
             }
         }
-        for diagonal in blocks.values_mut().flat_map(|b| b.values_mut()) {
-            diagonal.sort_unstable_by_key(|e| e.0);
+        entries.sort_unstable_by_key(|&(out, input, shift, slot, _)| (out, input, shift, slot));
+        let mut blocks: BTreeMap<(usize, usize), BTreeMap<Shift, Diagonal>> = BTreeMap::new();
+        for run in entries.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
+            let diagonal = run.iter().map(|e| (e.3, e.4)).collect();
+            blocks.entry((run[0].0, run[0].1)).or_default().insert(run[0].2, diagonal);
         }
         let integers = unmasked(&blocks, &source);
         Transform { blocks, outputs: geometry.ciphertexts(to), inputs: geometry.ciphertexts(from), integers }
@@ -72,37 +70,59 @@ impl Transform {
 
     /// Key switches of one evaluation under a split, per ciphertext of the scheme.
     pub fn key_switches(&self, geometry: &Geometry, split: Split) -> usize {
-        let mut babies: BTreeSet<(usize, Shift)> = BTreeSet::new();
-        let mut giants: BTreeSet<(usize, Shift)> = BTreeSet::new();
-        for (&(out, input), block) in &self.blocks {
-            for &s in block.keys() {
-                let (giant, baby) = geometry.split(s, split);
-                if !baby.is_free() {
-                    babies.insert((input, baby.keyed()));
-                }
-                if !giant.is_free() {
-                    giants.insert((out, giant));
-                }
-            }
-        }
-        babies.len() + giants.len()
+        key_switches(&self.keyed(), geometry, split)
     }
 
-    /// The split with the fewest key switches; ties go to the smaller baby step, so the choice is the same everywhere.
+    /// The parts of all rotations that need keys: `(output ciphertext, input ciphertext, shift)`, each once.
+    fn keyed(&self) -> Vec<(usize, usize, Shift)> {
+        let of_block = |(&(out, input), block): (&(usize, usize), &BTreeMap<Shift, Diagonal>)| {
+            let mut shifts: Vec<Shift> = block.keys().map(|s| s.keyed()).collect();
+            shifts.dedup();
+            shifts.into_iter().map(move |s| (out, input, s)).collect::<Vec<_>>()
+        };
+        self.blocks.iter().flat_map(of_block).collect()
+    }
+
+    /// The split with the fewest key switches; ties go to the smaller baby step, so the choice is the same everywhere. Maps with
+    /// very many rotations, which are hopeless anyway, get steps of equal size.
     pub fn best_split(&self, geometry: &Geometry) -> Split {
         let powers = |limit: usize| (0..).map(|e| 1usize << e).take_while(move |&b| b <= limit);
-        let candidates: Vec<Split> = match geometry.scheme {
-            crate::params::Scheme::Ckks => {
-                powers(geometry.slots()).map(|baby| Split::Slots { baby }).collect()
-            }
-            crate::params::Scheme::Gl => {
+        let mut candidates: Vec<Split> = match geometry.scheme {
+            Scheme::Ckks => powers(geometry.slots()).map(|baby| Split::Slots { baby }).collect(),
+            Scheme::Gl => {
                 let rows = powers(geometry.rows).map(|baby| Split::Rows { baby });
                 rows.chain(powers(geometry.lanes).map(|baby| Split::Lanes { baby })).collect()
             }
         };
-        let cost = |s: &Split| self.key_switches(geometry, *s);
+        let keyed = self.keyed();
+        if keyed.len() > MANY_SHIFTS {
+            candidates = vec![candidates[candidates.len() / 2]];
+        }
+        let cost = |s: &Split| key_switches(&keyed, geometry, *s);
         candidates.into_iter().min_by_key(cost).unwrap_or(Split::Slots { baby: 1 })
     }
+}
+
+/// Rotations beyond which splits are not compared.
+const MANY_SHIFTS: usize = 1 << 13;
+
+fn key_switches(keyed: &[(usize, usize, Shift)], geometry: &Geometry, split: Split) -> usize {
+    let (mut babies, mut giants) = (Vec::new(), Vec::new());
+    for &(out, input, shift) in keyed {
+        let (giant, baby) = geometry.split(shift, split);
+        if !baby.is_free() {
+            babies.push((input, baby));
+        }
+        if !giant.is_free() {
+            giants.push((out, giant));
+        }
+    }
+    let distinct = |mut steps: Vec<(usize, Shift)>| {
+        steps.sort_unstable();
+        steps.dedup();
+        steps.len()
+    };
+    distinct(babies) + distinct(giants)
 }
 
 /// The integer factors of a map that needs no masks, if it is one: each rotation of a block applies to every element its
@@ -134,7 +154,6 @@ fn unmasked(
 mod tests {
     use super::*;
     use crate::linear::{LinearStep, Operand, matrix};
-    use crate::params::Scheme;
     use crate::tensor::Tensor;
     use proptest::prelude::*;
 

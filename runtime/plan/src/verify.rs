@@ -374,6 +374,7 @@ mod tests {
             node: NodeId(2),
             precision: 1e-3,
             predicted_error: 1e-6,
+            expected_error: 1e-7,
             approximation_error: 0.0,
             max_abs: 1.0,
         };

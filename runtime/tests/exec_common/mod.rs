@@ -195,6 +195,7 @@ impl Builder {
             node,
             precision: 1e-3,
             predicted_error: 1e-4,
+            expected_error: 1e-5,
             approximation_error: 0.0,
             max_abs: 100.0,
         });
