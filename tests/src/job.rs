@@ -14,7 +14,7 @@ use runtime::exec::gl::GlScheme;
 use runtime::exec::scheme::generate_keys;
 use runtime::exec::{EncryptionKey, Required, Scheme, check_inputs, execute};
 use runtime::math::sampler::Sampler;
-use runtime::rlwe::{EvaluationKeys, SecretKey};
+use runtime::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -128,7 +128,8 @@ impl Job {
             let mut sampler = Sampler::from_seed([11; 32]);
             let secret = SecretKey::generate(client.chain(), &mut sampler);
             let keys = generate_keys(&client, plan, &secret, &mut sampler, &mut |_, _| {})?;
-            let key = EncryptionKey::Secret(&secret);
+            let public = PublicKey::generate(client.chain(), &secret, &mut sampler);
+            let key = EncryptionKey::Public(&public);
             let encrypted = encrypt_inputs(&client, plan, &data, &key, &mut sampler)?;
             let server = S::new(plan, keys)?;
             let run = execute(plan, &server, &encrypted, &mut |_| {})?;
