@@ -12,6 +12,7 @@
 //! Reference: Gentry, Lee 2025/1935, theorem 3.6, in the evaluation domain.
 
 use crate::math::modulus::Modulus;
+use crate::math::simd::{Simd, TileProducts};
 use crate::ring::{Form, Poly, Ring};
 use rayon::prelude::*;
 
@@ -75,10 +76,13 @@ fn products<const A: usize, const B: usize>(
     out
 }
 
-/// One modular product: the tiles of its operands, rows of n + PAD places, and its sums, rows of n.
+/// One modular product: the tiles of its operands, rows of `row` places, and its sums, rows of n.
 struct Kernel<const A: usize, const B: usize> {
     modulus: Modulus,
+    fast: Option<TileProducts<A, B>>,
     n: usize,
+    /// n with the fast kernel, which wants no padding, n + PAD otherwise
+    row: usize,
     /// products of two residues that fit into 128 bits
     chunk: usize,
     left: [Vec<u64>; A],
@@ -89,23 +93,33 @@ struct Kernel<const A: usize, const B: usize> {
 
 impl<const A: usize, const B: usize> Kernel<A, B> {
     fn new(modulus: Modulus, n: usize) -> Kernel<A, B> {
-        let tile = || vec![0; n * (n + PAD)];
+        let fast = match Simd::active() {
+            Simd::Portable => None,
+            Simd::Avx2(proof) => TileProducts::new(proof, modulus, n),
+        };
+        let row = if fast.is_some() { n } else { n + PAD };
+        let tile = || vec![0; n * row];
         let largest = u128::from(modulus.value() - 1).pow(2);
         let chunk = usize::try_from(u128::MAX / largest).map_or(n, |terms| terms.min(n));
         let (left, right) = (std::array::from_fn(|_| tile()), std::array::from_fn(|_| tile()));
-        Kernel { modulus, n, chunk, left, right, sums: vec![0; A * B * n * n] }
+        Kernel { modulus, fast, n, row, chunk, left, right, sums: vec![0; A * B * n * n] }
     }
 
     fn load_left(&mut self, operand: &Operand, limb: usize, start: usize) {
-        self.left.iter_mut().zip(operand).for_each(|(tile, f)| load(tile, f, limb, start));
+        self.left.iter_mut().zip(operand).for_each(|(tile, f)| load(tile, self.row, f, limb, start));
     }
 
     fn load_right(&mut self, operand: &Operand, limb: usize, start: usize) {
-        self.right.iter_mut().zip(operand).for_each(|(tile, f)| load(tile, f, limb, start));
+        self.right.iter_mut().zip(operand).for_each(|(tile, f)| load(tile, self.row, f, limb, start));
     }
 
     /// Adds the product of the tiles at hand.
     fn multiply(&mut self) {
+        if let Some(fast) = &self.fast {
+            let (left, right) =
+                (self.left.each_ref().map(Vec::as_slice), self.right.each_ref().map(Vec::as_slice));
+            return fast.multiply(left, right, &mut self.sums);
+        }
         let n = self.n;
         for r in 0..n {
             for j in (0..n).step_by(LANES) {
@@ -131,7 +145,7 @@ impl<const A: usize, const B: usize> Kernel<A, B> {
     /// The terms k of places j, ..., j + LANES - 1 of diagonal r, for all pairs `[b][a]` of components.
     #[inline(always)]
     fn block(&self, r: usize, j: usize, terms: std::ops::Range<usize>) -> [[[u128; LANES]; A]; B] {
-        let (n, row) = (self.n, self.n + PAD);
+        let (n, row) = (self.n, self.row);
         let (shifted, mask) = ((j + r) & (n - 1), n - 1);
         let mut sums = [[[0u128; LANES]; A]; B];
         for k in terms {
@@ -150,10 +164,11 @@ impl<const A: usize, const B: usize> Kernel<A, B> {
     }
 }
 
-/// Copies the n places from `start` of one limb of every diagonal, then repeats the first places of each row.
-fn load(tile: &mut [u64], diagonals: &[&Poly], limb: usize, start: usize) {
+/// Copies the n places from `start` of one limb of every diagonal to rows of `row` places, of which those beyond n repeat
+/// the first.
+fn load(tile: &mut [u64], row: usize, diagonals: &[&Poly], limb: usize, start: usize) {
     let n = diagonals.len();
-    for (row, f) in tile.chunks_exact_mut(n + PAD).zip(diagonals) {
+    for (row, f) in tile.chunks_exact_mut(row).zip(diagonals) {
         let values = &f.limb(limb)[start..start + n];
         row[..n].copy_from_slice(values);
         for (pad, &value) in row[n..].iter_mut().zip(values.iter().cycle()) {

@@ -5,6 +5,7 @@ pub mod fft;
 pub mod modulus;
 pub mod ntt;
 pub mod prime;
+pub(crate) mod products;
 pub mod rns;
 pub mod sampler;
-mod simd;
+pub(crate) mod simd;

@@ -10,9 +10,10 @@
 //! section 2.2, against Cheon et al. 2018/931).
 
 use crate::math::modulus::{Modulus, Shoup};
+use crate::math::products::{MAX_TERMS, Products};
 
 /// The most source primes: their products with a target residue are summed in 128 bits.
-pub const MAX_SOURCES: usize = 60;
+pub const MAX_SOURCES: usize = MAX_TERMS;
 
 /// Constants to convert from one set of primes to another.
 #[derive(Clone, Debug)]
@@ -63,9 +64,9 @@ impl BaseConverter {
         assert_eq!(limbs.len(), self.sources.len(), "one limb per source prime");
         let mut fractions = vec![0.5; limbs.first().map_or(0, Vec::len)];
         for ((limb, q), &factor) in limbs.iter_mut().zip(&self.sources).zip(&self.scale) {
+            Products::new(q).scale(limb, factor);
             let inverse = 1.0 / q.value() as f64;
-            for (x, fraction) in limb.iter_mut().zip(&mut fractions) {
-                *x = q.mul_shoup(*x, factor);
+            for (x, fraction) in limb.iter().zip(&mut fractions) {
                 *fraction += *x as f64 * inverse;
             }
         }
@@ -74,24 +75,11 @@ impl BaseConverter {
 
     /// The centred representative modulo target prime number `target`.
     pub fn convert(&self, scaled: &Scaled, target: usize, out: &mut [u64]) {
-        let (m, factors, minus_d) = (&self.targets[target], &self.factors[target], self.overflow[target]);
-        const BLOCK: usize = 256;
-        let mut sums = [0u128; BLOCK];
-        for (b, out) in out.chunks_mut(BLOCK).enumerate() {
-            let range = b * BLOCK..b * BLOCK + out.len();
-            let sums = &mut sums[..out.len()];
-            for (sum, &v) in sums.iter_mut().zip(&scaled.overflow[range.clone()]) {
-                *sum = u128::from(v) * u128::from(minus_d);
-            }
-            for (limb, &factor) in scaled.limbs.iter().zip(factors) {
-                for (sum, &y) in sums.iter_mut().zip(&limb[range.clone()]) {
-                    *sum += u128::from(y) * u128::from(factor);
-                }
-            }
-            for (x, &sum) in out.iter_mut().zip(&*sums) {
-                *x = m.reduce_wide(sum);
-            }
-        }
+        let limbs = scaled.limbs.iter().map(Vec::as_slice).zip(self.factors[target].iter().copied());
+        let overflow = (scaled.overflow.as_slice(), self.overflow[target]);
+        let terms: Vec<(&[u64], u64)> = limbs.chain([overflow]).collect();
+        let bits = self.sources.iter().map(Modulus::bits).max().unwrap_or(0);
+        Products::new(&self.targets[target]).combination(&terms, bits, out);
     }
 }
 

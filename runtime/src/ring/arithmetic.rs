@@ -4,6 +4,7 @@
 //! products are taken between values. Breaking this is a bug of the caller and panics.
 
 use crate::math::modulus::Modulus;
+use crate::math::products::Products;
 use crate::ring::limb::LimbRing;
 use crate::ring::{Form, Galois, Poly, Ring, ValueMap};
 use rayon::prelude::*;
@@ -103,7 +104,8 @@ impl Ring {
     /// a *= b, both as values.
     pub fn mul_assign(&self, a: &mut Poly, b: &Poly) {
         assert_eq!(a.form(), Form::Evaluation, "products are taken between values");
-        self.combine(a, b, |m, x, y| m.mul(x, y));
+        assert_operands(a, b);
+        self.for_each_limb(a, |ring, i, limb| Products::new(ring.modulus()).mul_assign(limb, b.limb(i)));
     }
 
     /// a = -a.
@@ -138,10 +140,7 @@ impl Ring {
         assert_operands(sum, b);
         assert_eq!(sum.form(), Form::Evaluation, "products are taken between values");
         self.for_each_limb(sum, |ring, i, limb| {
-            let m = ring.modulus();
-            for ((s, &x), &y) in limb.iter_mut().zip(a.limb(i)).zip(b.limb(i)) {
-                *s = m.add(*s, m.mul(x, y));
-            }
+            Products::new(ring.modulus()).mul_add_assign(limb, a.limb(i), b.limb(i));
         });
     }
 
@@ -154,10 +153,7 @@ impl Ring {
     /// a *= c for a constant c given by its residue modulo every prime.
     pub fn mul_residues_assign(&self, a: &mut Poly, residues: &[u64]) {
         self.for_each_limb(a, |ring, i, limb| {
-            let (m, c) = (ring.modulus(), ring.modulus().shoup(residues[i]));
-            for x in limb {
-                *x = m.mul_shoup(*x, c);
-            }
+            Products::new(ring.modulus()).scale(limb, ring.modulus().shoup(residues[i]));
         });
     }
 

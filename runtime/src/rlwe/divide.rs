@@ -4,6 +4,7 @@
 //! and the digits of a key switch may exceed P.
 
 use crate::math::modulus::{Modulus, Shoup};
+use crate::math::products::Products;
 use crate::math::rns::BaseConverter;
 use crate::ring::{Form, Poly, Ring, for_each_limb};
 use rayon::prelude::*;
@@ -45,10 +46,7 @@ impl Divider {
             let i = self.kept[t];
             self.converter.convert(&remainder, t, limb);
             ring.ntt_limb(i, limb);
-            let (m, inverse) = (ring.modulus(i), self.inverse[t]);
-            for (x, &value) in limb.iter_mut().zip(poly.limb(i)) {
-                *x = m.mul_shoup(value + m.value() - *x, inverse);
-            }
+            Products::new(ring.modulus(i)).scale_difference(limb, poly.limb(i), self.inverse[t]);
         });
         quotient
     }

@@ -9,14 +9,12 @@
 //! et al. 2020/1203, section 4.
 
 use crate::math::modulus::Modulus;
+use crate::math::products::Products;
 use crate::ring::{Form, Galois, Poly, ValueMap, for_each_limb, for_each_limb_pair};
 use crate::rlwe::chain::DigitTables;
 use crate::rlwe::ciphertext::check_degree;
 use crate::rlwe::{Chain, Ciphertext, EvaluationKeys, KeySource, RlweError, SwitchKey};
 use rayon::prelude::*;
-
-/// Places of a limb worked on together: their sums stay in the first-level cache.
-const BLOCK: usize = 512;
 
 /// The digits of one polynomial, each modulo P Q_l, as values.
 #[derive(Clone, Debug)]
@@ -265,19 +263,6 @@ fn add_scaled(chain: &Chain, sum: &mut Poly, poly: &Poly) {
 
 /// out = sum_j limbs_j keys_j modulo m, with limb number `i` of every key polynomial; at most 60 terms.
 fn inner_product(m: &Modulus, limbs: &[&[u64]], keys: &[Poly], i: usize, out: &mut [u64]) {
-    let mut sums = [0u128; BLOCK];
-    for (b, out) in out.chunks_mut(BLOCK).enumerate() {
-        let range = b * BLOCK..b * BLOCK + out.len();
-        let sums = &mut sums[..out.len()];
-        sums.fill(0);
-        for (limb, key) in limbs.iter().zip(keys) {
-            for ((sum, &x), &y) in sums.iter_mut().zip(&limb[range.clone()]).zip(&key.limb(i)[range.clone()])
-            {
-                *sum += u128::from(x) * u128::from(y);
-            }
-        }
-        for (x, &sum) in out.iter_mut().zip(&*sums) {
-            *x = m.reduce_wide(sum);
-        }
-    }
+    let terms: Vec<_> = limbs.iter().copied().zip(keys.iter().map(|key| key.limb(i))).collect();
+    Products::new(m).sum_of_products(&terms, out);
 }

@@ -48,3 +48,49 @@ impl CyclicTables {
         match self.0 {}
     }
 }
+
+#[derive(Clone, Debug)]
+pub(crate) struct Products(Avx2);
+
+impl Products {
+    pub(crate) fn new(proof: Avx2, _: Modulus) -> Option<Products> {
+        match proof {}
+    }
+
+    pub(crate) fn mul_assign(&self, _: &mut [u64], _: &[u64]) -> usize {
+        match self.0 {}
+    }
+
+    pub(crate) fn mul_add_assign(&self, _: &mut [u64], _: &[u64], _: &[u64]) -> usize {
+        match self.0 {}
+    }
+
+    pub(crate) fn scale(&self, _: &mut [u64], _: Shoup) -> usize {
+        match self.0 {}
+    }
+
+    pub(crate) fn scale_difference(&self, _: &mut [u64], _: &[u64], _: Shoup) -> usize {
+        match self.0 {}
+    }
+
+    pub(crate) fn sum_of_products(&self, _: &[(&[u64], &[u64])], _: &mut [u64]) -> usize {
+        match self.0 {}
+    }
+
+    pub(crate) fn combination(&self, _: &[(&[u64], u64)], _: u32, _: &mut [u64]) -> usize {
+        match self.0 {}
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct TileProducts<const A: usize, const B: usize>(Avx2);
+
+impl<const A: usize, const B: usize> TileProducts<A, B> {
+    pub(crate) fn new(proof: Avx2, _: Modulus, _: usize) -> Option<TileProducts<A, B>> {
+        match proof {}
+    }
+
+    pub(crate) fn multiply(&self, _: [&[u64]; A], _: [&[u64]; B], _: &mut [u64]) {
+        match self.0 {}
+    }
+}

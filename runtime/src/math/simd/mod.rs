@@ -17,7 +17,7 @@ mod avx2;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use avx2::{Avx2, COLUMNS, CyclicTables, NegacyclicTables};
+pub(crate) use avx2::{Avx2, COLUMNS, CyclicTables, NegacyclicTables, Products, TileProducts};
 
 use std::sync::LazyLock;
 

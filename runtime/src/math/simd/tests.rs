@@ -4,6 +4,7 @@ use super::*;
 use crate::math::modulus::{Modulus, Shoup};
 use crate::math::ntt::{CyclicNtt, NegacyclicNtt};
 use crate::math::prime::primes_near;
+use crate::math::products::{self, MAX_TERMS};
 use proptest::prelude::*;
 
 /// Bit lengths at which kernels change: the largest moduli with few reductions, with many, and one beyond.
@@ -102,11 +103,85 @@ fn correlations_agree_at_many_lengths() {
     }
 }
 
+/// Every operation on vectors of `len` residues, sums of `terms` terms, words of `word_bits` bits under constants.
+fn products_agree(bits: u32, len: usize, terms: usize, word_bits: u32, seed: u64) {
+    let m = modulus(bits, 64);
+    let words = |seed: u64, max: u64| noise(seed, len).map(move |x| if x % 3 == 0 { max } else { x & max });
+    let of_words: Vec<Vec<u64>> =
+        (0..terms as u64).map(|i| words(seed + i, (1 << word_bits) - 1).collect()).collect();
+    for (a, b) in inputs(&m, len, seed).into_iter().zip(inputs(&m, len, seed + 1).into_iter().rev()) {
+        let constants = residues(&m, noise(seed, terms));
+        let [expected, found] = [Simd::Portable, Simd::best()].map(|simd| {
+            let products = products::Products::with(simd, &m);
+            let [mut product, mut sum, mut scaled, mut difference] = [(); 4].map(|()| a.clone());
+            products.mul_assign(&mut product, &b);
+            products.mul_add_assign(&mut sum, &b, &a);
+            products.scale(&mut scaled, m.shoup(b[0]));
+            products.scale_difference(&mut difference, &b, m.shoup(b[len - 1]));
+            let (mut inner, mut combination) = (vec![0; len], vec![0; len]);
+            products.sum_of_products(&vec![(a.as_slice(), b.as_slice()); terms], &mut inner);
+            let of_words: Vec<_> =
+                of_words.iter().map(Vec::as_slice).zip(constants.iter().copied()).collect();
+            products.combination(&of_words, word_bits, &mut combination);
+            [product, sum, scaled, difference, inner, combination]
+        });
+        assert_eq!(expected, found, "{} bits, {len} places, {terms} terms", m.bits());
+    }
+}
+
+#[test]
+fn products_agree_at_the_ends_of_their_ranges() {
+    for bits in BITS {
+        for terms in [1, 2, 40, 41, MAX_TERMS] {
+            for word_bits in [40, 52, 53, 60] {
+                products_agree(bits, 64, terms, word_bits, 3);
+            }
+        }
+        (1..20).for_each(|len| products_agree(bits, len, 3, 49, 4));
+    }
+}
+
+/// Products of A tiles by B tiles, added to what was there, against the definition.
+fn tiles_agree<const A: usize, const B: usize>(n: usize, bits: u32, seed: u64) {
+    let m = modulus(bits, 64);
+    let Simd::Avx2(proof) = Simd::best() else { return };
+    let Some(tiles) = TileProducts::<A, B>::new(proof, m, n) else { return assert!(bits > 49 || n < 8) };
+    let pool = inputs(&m, n * n, seed);
+    let left: [&[u64]; A] = std::array::from_fn(|a| pool[(a + seed as usize) % 4].as_slice());
+    let right: [&[u64]; B] = std::array::from_fn(|b| pool[(3 * b + seed as usize / 4) % 4].as_slice());
+    let start = residues(&m, noise(seed + 9, A * B * n * n));
+    let mut found = start.clone();
+    tiles.multiply(left, right, &mut found);
+    for (i, (&found, &start)) in found.iter().zip(&start).enumerate() {
+        let (a, b, r, j) = (i / (n * n) % A, i / (A * n * n), i / n % n, i % n);
+        let term = |k: usize| m.mul(left[a][k * n + j], right[b][(k + n - r) % n * n + (j + r) % n]);
+        assert_eq!(found, (0..n).fold(start, |sum, k| m.add(sum, term(k))), "n {n}, {bits} bits, {r}, {j}");
+    }
+}
+
+#[test]
+fn tile_products_agree_with_their_definition() {
+    for (n, seeds) in [(4, 1), (8, 4), (16, 16), (32, 2), (64, 1)] {
+        for bits in [20, 43, 44, 46, 47, 48, 49, 50] {
+            for seed in 0..seeds {
+                tiles_agree::<1, 1>(n, bits, seed);
+                tiles_agree::<2, 2>(n, bits, seed);
+            }
+            tiles_agree::<1, 2>(n, bits, 2);
+            tiles_agree::<2, 1>(n, bits, 3);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn transforms_agree(seed: u64, log_n in 6u32..=10, which in 0usize..5) {
         negacyclic_agrees(log_n, BITS[which], seed >> 1);
         cyclic_agrees(1 << (log_n - 2), 8, BITS[which], seed >> 1);
+    }
+    #[test]
+    fn products_agree_on_any_input(seed: u64, len in 1usize..200, terms in 1usize..20, which in 0usize..5) {
+        products_agree(BITS[which], len, terms, 52, seed >> 1);
     }
 }

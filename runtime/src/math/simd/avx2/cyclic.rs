@@ -46,7 +46,10 @@ impl CyclicTables {
             };
             let (group, deeper) = rest.split_at(depth);
             groups.push(if twos == 0 {
-                Group { radix, constants: matrices.iter().map(|&w| Constant::new(&modulus, w)).collect() }
+                Group {
+                    radix,
+                    constants: matrices.iter().map(|w| Constant::new(&modulus, w.value)).collect(),
+                }
             } else {
                 Group::of_twos(&modulus, group)
             });
@@ -59,7 +62,7 @@ impl CyclicTables {
     pub(crate) fn correlate(&self, rows: &mut [u64], kernel: &[Shoup]) {
         let Avx2(()) = self.proof;
         assert!(rows.len().is_multiple_of(COLUMNS * kernel.len()), "whole cells");
-        let kernel: Vec<Constant> = kernel.iter().map(|&k| Constant::new(&self.modulus, k)).collect();
+        let kernel: Vec<Constant> = kernel.iter().map(|k| Constant::new(&self.modulus, k.value)).collect();
         let cells = rows.as_chunks_mut::<4>().0.as_chunks_mut::<2>().0;
         // SAFETY: the proof at hand says that the machine has the features.
         unsafe {
@@ -141,7 +144,7 @@ impl Group {
         let radix = 1 << stages.len();
         let constant = |node: usize, i: usize| {
             let depth = i.max(1).ilog2() as usize;
-            Constant::new(m, stages[depth].1[((node << depth) + i.max(1)) - (1 << depth)])
+            Constant::new(m, stages[depth].1[((node << depth) + i.max(1)) - (1 << depth)].value)
         };
         let nodes = 0..stages[0].1.len();
         Group {

@@ -10,7 +10,7 @@
 //! * Residues x and y in [0, q): t = h fl(1 / q) is off by at most q 2^-52 (1 + 2^-53) < 1/4, so again |r| <= 3q/4.
 //! * Reduction of |x| <= 2^52: t = x fl(1 / q) is off by at most 2^-1 / q, so |r| <= (q + 1)/2, which is less than q.
 
-use crate::math::modulus::{Modulus, Shoup};
+use crate::math::modulus::Modulus;
 use std::arch::x86_64::*;
 
 /// Four words, or the bits of four doubles.
@@ -32,8 +32,9 @@ pub(super) struct Constant {
 }
 
 impl Constant {
-    pub(super) fn new(m: &Modulus, w: Shoup) -> Constant {
-        let value = m.center(w.value) as f64;
+    /// For a residue w.
+    pub(super) fn new(m: &Modulus, w: u64) -> Constant {
+        let value = m.center(w) as f64;
         Constant { value, ratio: value / m.value() as f64 }
     }
 }
@@ -97,11 +98,29 @@ impl Field {
         _mm256_add_pd(_mm256_fnmadd_pd(quotient, self.q, high), low)
     }
 
+    /// x y mod q, within 3q/4 of zero, for residues x and y.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    pub(super) fn mul(self, x: __m256d, y: __m256d) -> __m256d {
+        let high = _mm256_mul_pd(x, y);
+        let low = _mm256_fmsub_pd(x, y, high);
+        let quotient = rounded_product(high, self.inverse);
+        _mm256_add_pd(_mm256_fnmadd_pd(quotient, self.q, high), low)
+    }
+
     /// x mod q, nearest to zero, for |x| <= 2^52.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     pub(super) fn reduce(self, x: __m256d) -> __m256d {
         _mm256_fnmadd_pd(rounded_product(x, self.inverse), self.q, x)
+    }
+
+    /// (x_0, x_1) with x = x_1 `unit` + x_0, |x_0| <= unit/2, for a power of two and |x| <= 2^51 unit.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    pub(super) fn split(self, x: __m256d, unit: f64) -> (__m256d, __m256d) {
+        let high = rounded_product(x, _mm256_set1_pd(1.0 / unit));
+        (_mm256_fnmadd_pd(high, _mm256_set1_pd(unit), x), high)
     }
 
     /// The residue in [0, q) of x in (-q, q), as words. The sign of x tells: no operation here makes a negative zero.
@@ -154,4 +173,22 @@ pub(super) fn load(x: &Quad) -> __m256d {
 #[inline]
 pub(super) fn store(to: &mut Quad, x: __m256d) {
     store_words(to, _mm256_castpd_si256(x));
+}
+
+/// The four doubles from place `at`.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+pub(super) fn load_doubles(x: &[f64], at: usize) -> __m256d {
+    let four = &x[at..at + 4];
+    // SAFETY: the slice has the 32 bytes read.
+    unsafe { _mm256_loadu_pd(four.as_ptr()) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+pub(super) fn to_doubles(x: __m256d) -> [f64; 4] {
+    let mut four = [0.0; 4];
+    // SAFETY: the array has the 32 bytes written.
+    unsafe { _mm256_storeu_pd(four.as_mut_ptr(), x) };
+    four
 }

@@ -4,9 +4,13 @@ mod butterflies;
 mod cyclic;
 mod field;
 mod negacyclic;
+mod products;
+mod tiles;
 
 pub(crate) use cyclic::{COLUMNS, CyclicTables};
 pub(crate) use negacyclic::NegacyclicTables;
+pub(crate) use products::Products;
+pub(crate) use tiles::TileProducts;
 
 /// The proof that this machine has AVX2 and FMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

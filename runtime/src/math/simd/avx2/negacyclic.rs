@@ -42,12 +42,12 @@ impl Direction {
     fn new(m: &Modulus, w: &[Shoup]) -> Direction {
         let quarter = w.len() / 4;
         let quad = |f: &dyn Fn(usize) -> usize| {
-            ConstantQuad::new(std::array::from_fn(|i| Constant::new(m, w[f(i)])))
+            ConstantQuad::new(std::array::from_fn(|i| Constant::new(m, w[f(i)].value)))
         };
         let leaf =
             |first: usize| [quad(&|i| first + i), quad(&|i| 2 * (first + i)), quad(&|i| 2 * (first + i) + 1)];
         Direction {
-            nodes: w[..quarter].iter().map(|&w| Constant::new(m, w)).collect(),
+            nodes: w[..quarter].iter().map(|w| Constant::new(m, w.value)).collect(),
             leaves: (quarter..2 * quarter).step_by(4).map(leaf).collect(),
         }
     }
@@ -87,7 +87,7 @@ impl NegacyclicTables {
             modulus,
             forward: Direction::new(&modulus, forward),
             inverse: Direction::new(&modulus, inverse),
-            scale: Constant::new(&modulus, scale),
+            scale: Constant::new(&modulus, scale.value),
         })
     }
 
