@@ -36,8 +36,7 @@ pub fn rewrite_vector_products(program: &ArithmeticGraph) -> Result<ArithmeticGr
     let mut graph = r.new;
     graph.outputs = old.outputs.clone();
     graph.outputs.iter_mut().for_each(|o| o.node = r.of[o.node.index()]);
-    let (approximations, warnings) = (program.approximations.clone(), program.warnings.clone());
-    Ok(ArithmeticGraph { graph, ranges: r.ranges, approximations, errors, warnings })
+    Ok(ArithmeticGraph { graph, ranges: r.ranges, errors, ..program.clone() })
 }
 
 struct Rewriter<'g> {
@@ -198,13 +197,8 @@ mod tests {
             let w = g.add(Op::Tensor(TensorOp::Linear { steps }), &[z], None).unwrap();
             g.outputs.push(crate::ir::OutputDecl { name: "o".into(), node: w, precision: 1e-3, span: None });
             let ranges = vec![(-4.0, 4.0); g.len()];
-            let program = ArithmeticGraph {
-                graph: g,
-                ranges,
-                approximations: vec![],
-                errors: BTreeMap::new(),
-                warnings: crate::diag::Diagnostics::new(),
-            };
+            let empty = crate::passes::arithmetic(&Graph::new("t")).unwrap();
+            let program = ArithmeticGraph { graph: g, ranges, ..empty };
             let new = rewrite_vector_products(&program).unwrap();
             assert!(new.graph.ids().all(|id| new.graph.node(id).op != Op::Tensor(TensorOp::MatMul)));
             assert_eq!(new.ranges.len(), new.graph.len());

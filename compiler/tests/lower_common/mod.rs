@@ -2,12 +2,10 @@
 #![allow(dead_code)] // each test file takes what it needs
 
 use compiler::analysis::range::analyse;
-use compiler::diag::Diagnostics;
 use compiler::ir::{Graph, InputDecl, NodeId, Op, OutputDecl};
 use compiler::lower::{Planned, Subject, Target, error::PlanError, plan_scheme};
-use compiler::passes::ArithmeticGraph;
+use compiler::passes::{ArithmeticGraph, arithmetic};
 use plan::{KeyKind, LinearStep, Operand, Plan, Scheme, Secrecy, Tensor, TensorOp};
-use std::collections::BTreeMap;
 
 /// A graph in the making.
 pub struct Program {
@@ -61,13 +59,7 @@ impl Program {
     }
     pub fn arithmetic(self) -> ArithmeticGraph {
         let ranges = analyse(&self.graph).pairs();
-        ArithmeticGraph {
-            graph: self.graph,
-            ranges,
-            approximations: vec![],
-            errors: BTreeMap::new(),
-            warnings: Diagnostics::new(),
-        }
+        ArithmeticGraph { graph: self.graph, ranges, ..arithmetic(&Graph::new("t")).unwrap() }
     }
     /// Plans twice and checks that both plans are the same bytes and verify.
     pub fn plan(self, scheme: Scheme, target: &Target) -> Result<Plan, PlanError> {
