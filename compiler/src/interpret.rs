@@ -143,7 +143,7 @@ fn check_values(decl: &InputDecl, value: &Tensor, place: Label, out_of_range: Ou
 }
 
 fn and_more(others: usize) -> String {
-    if others == 0 { String::new() } else { format!(", and {others} more values are outside") }
+    if others == 0 { String::new() } else { format!(" (and {others} more)") }
 }
 
 fn push_out_of_range(
@@ -225,14 +225,14 @@ fn node_value(
         Op::Constant(c) => Ok(graph.constants[*c].value.clone()),
         Op::Tensor(TensorOp::Linear { steps }) => {
             let (x, clear) = operands.split_first().ok_or_else(missing)?;
-            linear_value(steps, x, clear)
+            apply_linear(steps, x, clear)
         }
         op => op.eval(&operands),
     }
 }
 
-/// A chain of linear steps; products of matrices without their sparse form.
-fn linear_value(steps: &[LinearStep], x: &Tensor, clear: &[&Tensor]) -> Result<Tensor, OpError> {
+/// A chain of linear steps; what is large in sparse form is computed without it.
+pub(crate) fn apply_linear(steps: &[LinearStep], x: &Tensor, clear: &[&Tensor]) -> Result<Tensor, OpError> {
     let mut value = x.clone();
     for step in steps {
         let shape = step.output_shape(value.shape())?;
@@ -351,10 +351,7 @@ mod tests {
         let g = program();
         let messages = |d: Diagnostics| d.iter().map(|d| d.message.clone()).collect::<Vec<_>>();
         let refused = messages(interpret(&g, &given(&[1.0; 4]), OutOfRange::Refuse).unwrap_err());
-        assert_eq!(
-            refused,
-            ["`z` is 28 at index [1, 0], outside the stated range [-20, 20], and 1 more values are outside"]
-        );
+        assert_eq!(refused, ["`z` is 28 at index [1, 0], outside the stated range [-20, 20] (and 1 more)"]);
         let warned = interpret(&g, &given(&[1.0; 4]), OutOfRange::Warn).unwrap();
         assert_eq!((warned.warnings.len(), warned.values[0].data()[3]), (1, 42.0));
         let wrong =

@@ -449,3 +449,46 @@ fn the_examples_are_right() {
         assert!(overflows(&program.graph, &program.ranges).is_empty());
     }
 }
+
+/// The outputs when every approximated function errs by all it may, up or down as the sign of a noise says.
+fn run_with_errors(program: &Program, inputs: &[Tensor], seed: u64) -> Vec<Tensor> {
+    let mut values: Vec<Tensor> = Vec::new();
+    for id in program.graph.ids() {
+        let args = program.graph.args(id);
+        let args: Vec<&Tensor> = args.iter().map(|a| &values[a.index()]).collect();
+        let op = &program.graph.node(id).op;
+        let mut value = match op {
+            Op::Input(i) => inputs[*i].clone(),
+            Op::Constant(c) => program.graph.constants[*c].value.clone(),
+            op => op.eval(&args).unwrap(),
+        };
+        if let Op::Function { wish, .. } = op {
+            let within = wish.within.expect("every part has its share");
+            let signs = noise(value.shape(), seed + u64::from(id.0)).map(f64::signum);
+            value = value.zip(&signs, |v, s| v + s * within);
+        }
+        values.push(value);
+    }
+    program.graph.outputs.iter().map(|o| values[o.node.index()].clone()).collect()
+}
+
+#[test]
+fn parts_of_a_function_share_its_error() {
+    let within = 1e-3;
+    let body = "input x : cipher f64[4, 5] in [-2, 1.5];
+        input y : cipher f64[4, 5] in [-1, 1];
+        output s = softmax(x, axis = -1, within = 1e-3);
+        output t = softmax(x, axis = 0, on = [-3, 2], within = 1e-3);
+        output l = layer_norm(x, gamma = [1, 2, 0.5, -3, 1], var_on = [0.1, 4], within = 1e-3);
+        output r = rms_norm(x, eps = 0.1, within = 1e-3);
+        output m = max(x, axis = 1, within = 1e-3);
+        output n = maximum(x, y, within = 1e-3);";
+    let (inputs, exact) = run(body);
+    let program = program(body);
+    for seed in 0..20 {
+        for (noisy, exact) in run_with_errors(&program, &inputs, seed).iter().zip(&exact) {
+            let error = noisy.zip(exact, |a, b| a - b).max_abs();
+            assert!(error <= within * (1.0 + 1e-6) && error > 1e-6, "{error}");
+        }
+    }
+}

@@ -43,7 +43,7 @@ impl Builder<'_> {
 
     fn element_wise(&mut self, op: TensorOp, a: &Array, b: &Array, at: Span) -> Eval<Array> {
         let shape = self.common_shape(a, b, at)?;
-        let (a, b) = (self.spread(a, &shape, at)?, self.spread(b, &shape, at)?);
+        let (a, b) = self.spread_both((a, b), (&shape, &shape), at)?;
         self.tensor(op, &[&a, &b], at)
     }
 
@@ -71,7 +71,7 @@ impl Builder<'_> {
                 self.scale(&b, factor, at)
             }
             _ => {
-                let (a, b) = (self.spread(a, &shape, at)?, self.spread(b, &shape, at)?);
+                let (a, b) = self.spread_both((a, b), (&shape, &shape), at)?;
                 match (self.is_cipher(&a), self.is_cipher(&b)) {
                     (true, false) => self.scale_by(&a, &b, at),
                     (false, true) => self.scale_by(&b, &a, at),
@@ -178,12 +178,12 @@ fn broadcast_help(a: &[usize], b: &[usize]) -> Option<String> {
     if long.starts_with(short) && short.len() < long.len() {
         let mut shape = short.to_vec();
         shape.resize(long.len(), 1);
-        let indices = vec!["None"; long.len() - short.len()].join(", ");
+        let mut index = vec![":"; short.len()];
+        index.resize(long.len(), "None");
+        let (index, shape) = (index.join(", "), show(&shape));
         return Some(format!(
-            "to go along the first axes, give {} the shape {}: `v[.., {indices}]` with `:` for each axis, or `reshape(v, {})`",
-            show(short),
-            show(&shape),
-            show(&shape)
+            "to go along the first axes, {} needs the shape {shape}: `v[{index}]`, or `reshape(v, {shape})`",
+            show(short)
         ));
     }
     let mut turned = b.to_vec();

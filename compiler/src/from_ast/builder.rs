@@ -8,6 +8,7 @@ use crate::analysis::range::{DomainError, Ranges};
 use crate::diag::{Code, Diagnostic, Diagnostics, Label};
 use crate::from_ast::scope::{Scope, ScopeId};
 use crate::from_ast::value::{Array, Eval, Known, Poisoned, Value};
+use crate::interpret::apply_linear;
 use crate::ir::op::Approximation;
 use crate::ir::{Graph, NodeId, Op};
 use crate::source::{FileId, Loader, Sources};
@@ -35,7 +36,7 @@ pub const MAX_EVALUATIONS: usize = 5_000_000;
 /// How deep expressions may nest through calls of functions.
 pub const MAX_DEPTH: usize = 400;
 /// Largest number of elements of a tensor that is computed at compile time.
-pub const MAX_CONSTANT: usize = 1 << 26;
+pub const MAX_CONSTANT: usize = 1 << 24;
 /// Constants up to this size are spread to the shape of the other operand at once; larger ones when they are used.
 const MAX_SPREAD: usize = 1 << 20;
 /// Constants up to this size are shared when they are equal.
@@ -275,7 +276,11 @@ impl<'a> Builder<'a> {
     /// A tensor operation on operands whose shapes fit: folded, or a node.
     pub(super) fn tensor(&mut self, op: TensorOp, args: &[&Array], at: Span) -> Eval<Array> {
         if let Some(known) = args.iter().map(|a| a.tensor()).collect::<Option<Vec<&Tensor>>>() {
-            return match op.eval(&known) {
+            let value = match (&op, known.split_first()) {
+                (TensorOp::Linear { steps }, Some((x, clear))) => apply_linear(steps, x, clear),
+                _ => op.eval(&known),
+            };
+            return match value {
                 Ok(value) => self.finite(value, at),
                 Err(error) => self.fail(OPERATION, at, error.to_string(), ""),
             };
@@ -367,6 +372,24 @@ impl<'a> Builder<'a> {
                 .map(Array::Node);
         }
         self.step(x, step, at)
+    }
+
+    /// Both operands of an element-wise operation in their common shape.
+    pub(super) fn spread_both(
+        &mut self,
+        (a, b): (&Array, &Array),
+        (shape_a, shape_b): (&[usize], &[usize]),
+        at: Span,
+    ) -> Eval<(Array, Array)> {
+        if a.tensor().is_some() && b.tensor().is_some() {
+            self.check_constant_size(shape_a, at)?;
+            self.check_constant_size(shape_b, at)?;
+            let spread = |b: &mut Self, x: &Array, shape: &[usize]| {
+                b.step(x, LinearStep::Broadcast { shape: shape.to_vec() }, at)
+            };
+            return Ok((spread(self, a, shape_a)?, spread(self, b, shape_b)?));
+        }
+        Ok((self.spread(a, shape_a, at)?, self.spread(b, shape_b, at)?))
     }
 
     /// `x` times a number.

@@ -124,6 +124,7 @@ pub(super) fn foreign(name: &str) -> Option<&'static str> {
         "ln" => "the natural logarithm is `log(x)`",
         "reciprocal" => "the inverse is `inv(x)`",
         "sum_of_squares" | "norm" => "write `sum(x * x)`, or `sqrt(sum(x * x))`",
+        "sine" | "cosine" => "they are called `sin` and `cos`",
         "logistic" => "it is called `sigmoid`",
         "einsum" => "write products with `@`, `*`, `transpose` and `sum`",
         "max_pool2d" => "not available; `avg_pool2d` is cheap under encryption",

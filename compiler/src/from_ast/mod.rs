@@ -17,7 +17,9 @@ mod builtins;
 mod expression;
 mod functions;
 mod indexing;
+mod names;
 mod products;
+mod recursion;
 mod reductions;
 mod resolve;
 mod scope;
@@ -113,7 +115,7 @@ fn unused_inputs(graph: &Graph) -> Diagnostics {
             let label = Label::main(decl.span.unwrap_or_default(), "no output depends on it");
             let message = format!("unused input `{}`", decl.name);
             let help = "it stays in the signature; remove it if nobody is to send it";
-            found.push(Diagnostic::warning(resolve::UNUSED, message, label).with_help(help));
+            found.push(Diagnostic::warning(names::UNUSED, message, label).with_help(help));
         }
     }
     found

@@ -108,7 +108,7 @@ impl Builder<'_> {
                 self.linear(&b, vec![step], &[&a], at)
             }
             _ => {
-                let (a, b) = (self.spread(a, &shape_a, at)?, self.spread(b, &shape_b, at)?);
+                let (a, b) = self.spread_both((a, b), (&shape_a, &shape_b), at)?;
                 self.tensor(TensorOp::MatMul, &[&a, &b], at)
             }
         }
