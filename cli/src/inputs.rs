@@ -9,21 +9,19 @@ use runtime::exec::{Required, check_inputs};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The data given as `NAME=VALUE`, checked against the plan. Inputs that are not given come from `NAME.npy`, `NAME.npz`
-/// or `NAME.safetensors` in the folder `beside`, if there is one.
-pub fn load(
+/// The data given as `NAME=VALUE`, by name. Inputs that are not given come from `NAME.npy`, `NAME.npz` or
+/// `NAME.safetensors` in the folder `beside`, if there is one.
+pub fn read_all(
     plan: &Plan,
     given: &[String],
-    file: &Path,
     beside: Option<&Path>,
-    required: Required,
-) -> Result<Vec<Option<Tensor>>, Failure> {
+) -> Result<BTreeMap<String, Tensor>, Failure> {
     let mut data = BTreeMap::new();
     for argument in given {
         let (name, value) = split(argument)?;
         let tensor = match plan.inputs.iter().find(|i| i.name == name) {
             Some(input) => read(input, value)?,
-            None => Tensor::scalar(0.0), // the name is refused below
+            None => Tensor::scalar(0.0), // checks refuse the name
         };
         if data.insert(name.to_string(), tensor).is_some() {
             return Err(Failure::Usage(format!("the input `{name}` is given twice")));
@@ -36,12 +34,22 @@ pub fn load(
             data.insert(input.name.clone(), read_file(input, path)?);
         }
     }
-    check_inputs(plan, &data, required).map_err(|errors| Failure::Inputs { file: file.to_path_buf(), errors })
+    Ok(data)
+}
+
+/// Data checked against a plan: by number of the input.
+pub fn check(
+    plan: &Plan,
+    data: &BTreeMap<String, Tensor>,
+    file: &Path,
+    required: Required,
+) -> Result<Vec<Option<Tensor>>, Failure> {
+    check_inputs(plan, data, required).map_err(|errors| Failure::Inputs { file: file.to_path_buf(), errors })
 }
 
 /// Plain inputs for the evaluator, by number.
 pub fn load_plain(plan: &Plan, given: &[String], file: &Path) -> Result<BTreeMap<usize, Tensor>, Failure> {
-    let tensors = load(plan, given, file, None, Required::Nothing)?;
+    let tensors = check(plan, &read_all(plan, given, None)?, file, Required::Nothing)?;
     let given = tensors.into_iter().enumerate().filter_map(|(i, t)| Some((i, t?)));
     let (plain, encrypted): (BTreeMap<_, _>, BTreeMap<_, _>) =
         given.partition(|(i, _)| plan.inputs[*i].secrecy == Secrecy::Plain);

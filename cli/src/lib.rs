@@ -33,7 +33,9 @@ pub fn main() -> ExitCode {
     let console = Console::new(&cli.global);
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
-        let message = info.payload_as_str().unwrap_or("no message");
+        let payload = info.payload();
+        let message = payload.downcast_ref::<String>().map(String::as_str);
+        let message = message.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
         eprintln!("internal error{place}: {message}\n{}", failure::REPORT);
     }));
     let run = move || ExitCode::from(execute(&cli, &console));

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::loader::FileLoader;
 use compiler::diag::Diagnostics;
 use compiler::driver::{self, Compiled, Options};
-use compiler::interpret::{OutOfRange, interpret};
+use compiler::interpret::{OutOfRange, check_inputs, interpret};
 use compiler::source::Sources;
 use grammar::ast::SchemeChoice;
 use plan::{Plan, Tensor};
@@ -84,6 +84,13 @@ impl Program {
             Some(_) => "the program in f64 with exact functions",
             None => "the plan in f64, approximations included: a plan has no program to compare with",
         }
+    }
+
+    /// Holds data against the declarations of the program, if there is one.
+    pub fn check_data(&self, data: &BTreeMap<String, Tensor>) -> Result<(), Failure> {
+        let Some((sources, compiled)) = &self.source else { return Ok(()) };
+        let found = check_inputs(&compiled.program.graph, data, OutOfRange::Refuse);
+        if found.has_errors() { Err(Failure::program(sources.clone(), found)) } else { Ok(()) }
     }
 
     /// The outputs in clear, of the program, or of the plan where there is no program.

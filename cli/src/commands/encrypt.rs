@@ -24,7 +24,8 @@ pub fn run(args: &EncryptArgs, console: &Console) -> Result<(), Failure> {
 
 fn encrypt<S: Scheme>(args: &EncryptArgs, plan: &Plan, console: &Console) -> Result<(), Failure> {
     let scheme = S::new(plan, EvaluationKeys::new())?;
-    let inputs = inputs::load(plan, &args.inputs, &args.plan, None, Required::Cipher)?;
+    let data = inputs::read_all(plan, &args.inputs, None)?;
+    let inputs = inputs::check(plan, &data, &args.plan, Required::Cipher)?;
     let mut sampler = system_sampler()?;
     let encrypted = if files::is_secret(&args.key) {
         let secret = files::read_secret(&args.key, plan, &scheme)?;

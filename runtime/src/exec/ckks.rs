@@ -150,7 +150,7 @@ impl Scheme for CkksScheme {
         1
     }
 
-    fn from_parts(&self, mut parts: Vec<rlwe::Ciphertext>) -> Result<Ciphertext, OpError> {
+    fn assemble(&self, mut parts: Vec<rlwe::Ciphertext>) -> Result<Ciphertext, OpError> {
         let rlwe = parts.pop().filter(|_| parts.is_empty()).ok_or(OpError::Empty)?;
         self.ckks.chain().check(&rlwe)?;
         if rlwe.degree() != 1 {

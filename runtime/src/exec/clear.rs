@@ -39,7 +39,7 @@ impl<'p> Clear<'p> {
     /// `f(lane, row, column)` in every slot.
     fn by_matrix(&self, f: impl Fn(usize, usize, usize) -> f64) -> Vec<f64> {
         let at = |slot: usize| self.geometry.coordinates(slot);
-        (0..self.geometry.slots()).map(|slot| at(slot)).map(|(l, r, c)| f(l, r, c)).collect()
+        (0..self.geometry.slots()).map(at).map(|(l, r, c)| f(l, r, c)).collect()
     }
 
     /// Entry (row, column) of the product of two matrices of a lane.

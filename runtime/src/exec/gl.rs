@@ -150,7 +150,7 @@ impl Scheme for GlScheme {
         self.gl.side()
     }
 
-    fn from_parts(&self, parts: Vec<Ciphertext>) -> Result<GlCiphertext, OpError> {
+    fn assemble(&self, parts: Vec<Ciphertext>) -> Result<GlCiphertext, OpError> {
         let level = parts.first().ok_or(OpError::Empty)?.level();
         let ct = GlCiphertext::new(parts, self.gl.scale(level)?)?;
         self.gl.check(&ct)?;

@@ -62,7 +62,7 @@ pub trait Scheme: Backend + Sized {
     ///
     /// # Errors
     /// When they do not belong to the scheme.
-    fn from_parts(&self, parts: Vec<Ciphertext>) -> Result<Self::Ciphertext, OpError>;
+    fn assemble(&self, parts: Vec<Ciphertext>) -> Result<Self::Ciphertext, OpError>;
 }
 
 /// The ring of a plan in the terms of the arithmetic.

@@ -172,7 +172,7 @@ fn read_value<S: Scheme>(
             parts.push(part);
         }
         let ct = scheme
-            .from_parts(parts)
+            .assemble(parts)
             .map_err(|e| file.content("ciphertext", "residues of the plan's moduli", e))?;
         cts.push(ct);
     }
