@@ -13,6 +13,8 @@ use plan::{Params, RingSpec, params::ParamsError, security::SecurityLevel};
 pub const VALUE_MARGIN_BITS: f64 = 2.0;
 /// Largest modulus of one prime, in bits.
 pub const MAX_PRIME_BITS: f64 = 60.0;
+/// Largest special prime, in bits: vector kernels take moduli below 2^49.
+const MAX_SPECIAL_BITS: f64 = 48.0;
 /// Largest distance of a scale from 2^s, in bits.
 const MAX_DRIFT_BITS: f64 = 0.5;
 
@@ -49,7 +51,7 @@ pub fn special_bits(base: f64, log_scale: f64, limbs: usize, alpha: usize) -> (f
     let digit = |first: f64, count: usize| first + log_scale * (count - 1) as f64;
     let largest = if alpha >= limbs { digit(base, limbs) } else { digit(base.max(log_scale), alpha) };
     let bits = largest + libm::log2(SPECIAL_MARGIN) + 0.5;
-    (bits, (bits / MAX_PRIME_BITS).ceil() as usize)
+    (bits, (bits / MAX_SPECIAL_BITS).ceil() as usize)
 }
 
 /// log2(PQ) that a demand takes with digits of `alpha` primes, before primes are known.

@@ -47,7 +47,13 @@ impl fmt::Display for Plan {
             writeln!(
                 f,
                 "output {} = {} {{ precision {:e}, bound {:.1e}, expected {:.1e}, approximation {:.1e}, max {:.3} }}",
-                o.name, o.node, o.precision, o.predicted_error, o.expected_error, o.approximation_error, o.max_abs
+                o.name,
+                o.node,
+                o.precision,
+                o.predicted_error,
+                o.expected_error,
+                o.approximation_error,
+                o.max_abs
             )?;
         }
         let e = &self.estimate;
