@@ -132,7 +132,7 @@ fn norms_follow_their_definitions() {
         output n = batch_norm(x, gamma = g, beta = b, mean = m, var = s);
         output k = batch_norm(x, mean = 0, var = 1, eps = 0);");
     let at = |t: usize, j: usize| v[t].data()[j];
-    let mut expect = vec![vec![], vec![], vec![]];
+    let mut expect = [vec![], vec![], vec![]];
     for row in v[0].data().chunks(4) {
         let (mean, square) = (row.iter().sum::<f64>() / 4.0, row.iter().map(|x| x * x).sum::<f64>() / 4.0);
         for (j, x) in row.iter().enumerate() {

@@ -63,56 +63,62 @@ impl<'a> Builder<'a> {
             return Err(Poisoned);
         };
         let mut bound = Arguments { at, items: Vec::new(), given: Vec::new() };
-        let (mut failed, mut in_order, mut listed) = (false, 0, false);
+        let (mut failed, mut in_order, mut seen) = (false, 0, Vec::new());
         for arg in args {
             let parameter = match &arg.name {
                 None => {
                     in_order += 1;
                     signature.ordered.get(in_order - 1).copied()
                 }
-                Some(name) => self.parameter(signature, name),
+                Some(name) => {
+                    let parameter = self.parameter(signature, name);
+                    failed |= parameter.is_none();
+                    parameter
+                }
             };
-            failed |= arg.name.is_some() && parameter.is_none();
-            if let Some(parameter) = parameter
-                && (bound.get(parameter).is_some()
-                    || (listed && signature.list && parameter == signature.ordered[0]))
-            {
-                let message = format!("`{}` has two values for `{parameter}`", signature.name);
-                let _reported: Eval = self.fail(UNKNOWN_ARGUMENT, arg.span, message, "given again here");
-                failed = true;
-                continue;
-            }
-            if signature.list && parameter == Some(signature.ordered[0]) {
-                listed = true;
-                match self.items(&arg.value, signature.name) {
-                    Ok(items) => bound.items = items,
-                    Err(Poisoned) => failed = true,
+            if let Some(parameter) = parameter {
+                if seen.contains(&parameter) {
+                    let message = format!("`{}` has two values for `{parameter}`", signature.name);
+                    let _reported: Eval = self.fail(UNKNOWN_ARGUMENT, arg.span, message, "given again here");
+                    failed = true;
+                    continue;
                 }
-                continue;
+                seen.push(parameter);
             }
-            match (self.expr(&arg.value), parameter) {
-                (Ok(value), Some(parameter)) => {
-                    bound.given.push((parameter, Given { value, expr: &arg.value, span: arg.value.span }));
-                }
-                (Ok(_), None) => {}
-                (Err(Poisoned), _) => failed = true,
-            }
+            failed |= self.bind_one(signature, &mut bound, arg, parameter).is_err();
         }
         if in_order > signature.ordered.len() {
             return self.too_many(signature, args, callee);
         }
-        let missing = signature.ordered[..signature.required]
-            .iter()
-            .find(|p| bound.get(p).is_none() && !(signature.list && listed && **p == signature.ordered[0]));
+        let missing = signature.ordered[..signature.required].iter().find(|p| !seen.contains(p));
         match missing {
-            Some(missing) if !failed => {
+            _ if failed => Err(Poisoned),
+            None => Ok(bound),
+            Some(missing) => {
                 let message = format!("`{}` needs the argument `{missing}`", signature.name);
                 let label = self.label(at, format!("expected {}", usage(signature)));
                 self.refuse(Diagnostic::error(COUNT, message, label))
             }
-            _ if failed => Err(Poisoned),
-            _ => Ok(bound),
         }
+    }
+
+    /// Evaluates an argument and keeps it under its parameter, if it has one.
+    fn bind_one(
+        &mut self,
+        signature: &Signature,
+        bound: &mut Arguments<'a>,
+        arg: &'a Arg,
+        parameter: Option<&'static str>,
+    ) -> Eval<()> {
+        if signature.list && parameter == signature.ordered.first().copied() {
+            bound.items = self.items(&arg.value, signature.name)?;
+            return Ok(());
+        }
+        let value = self.expr(&arg.value)?;
+        if let Some(parameter) = parameter {
+            bound.given.push((parameter, Given { value, expr: &arg.value, span: arg.value.span }));
+        }
+        Ok(())
     }
 
     /// The parameter of a name, or a message.

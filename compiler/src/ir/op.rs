@@ -20,7 +20,7 @@ pub enum Op {
     },
     /// The operand, with a range that is trusted instead of the analysed one (`in [low, high]`).
     Assume {
-        /// name of the value in the program
+        /// name of the value in the program; empty for a fact that holds by construction and is no assumption
         name: String,
         /// smallest value
         low: f64,
