@@ -100,7 +100,6 @@ pub fn compile(
     planned.plan.assumptions = assumptions(&program.graph, source);
     plan::verify::verify(&planned.plan).map_err(|e| one(PlanError::from(e).diagnostic()))?;
     let mut warnings = program.warnings.clone();
-    warnings.extend(arithmetic.warnings.clone());
     warnings.extend(imprecise(&planned, &program.graph));
     Ok(Compiled { program, arithmetic, planned, rejected, warnings })
 }

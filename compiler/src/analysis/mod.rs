@@ -9,3 +9,4 @@ pub mod magnitude;
 pub mod noise;
 pub mod range;
 pub mod sensitivity;
+pub mod tolerance;

@@ -214,7 +214,7 @@ impl Form {
         let low = if step == 1 { -1.0 } else { self.gap };
         let orders: Vec<usize> = (first..=degree.max(first)).step_by(step).collect();
         let kinks = self.kinks();
-        let fit = minimax(&Target { f: &f, low, high: 1.0, orders, kinks: kinks.clone() });
+        let fit = minimax(&Target { f: &f, low, orders, kinks: kinks.clone() });
         let mut coefficients = fit.coefficients;
         coefficients[0] += self.offset + self.slope * self.middle;
         if self.slope != 0.0 {

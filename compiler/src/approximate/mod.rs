@@ -3,6 +3,8 @@
 //! [`remez`] finds the best polynomial of a degree, [`fit`] the degree that a function needs, [`scheme`] the products and
 //! linear combinations that evaluate it with the smallest depth.
 
+pub mod composite;
 pub mod fit;
+pub mod piecewise;
 pub mod remez;
 pub mod scheme;

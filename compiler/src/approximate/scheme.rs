@@ -17,6 +17,8 @@ use std::f64::consts::PI;
 
 /// Largest absolute value of an intermediate result for which the argument is not brought to the standard interval.
 const MAX_GROWTH: f64 = 2048.0;
+/// Smallest r^degree for which it is not: the D_k lose that much precision.
+const MIN_SHRINKAGE: f64 = 1.0 / 16.0;
 /// Largest number of small powers that is tried.
 const MAX_BABY: usize = 24;
 
@@ -71,12 +73,15 @@ pub fn needs_map(coefficients: &[f64], low: f64, high: f64) -> bool {
 
 /// The scheme with an integer factor, if values stay moderate.
 fn without_map(coefficients: &[f64], low: f64, high: f64) -> Option<Scheme> {
-    let free = best(coefficients, &Frame::integer(low, high), low, high);
-    let size = |b: &(f64, f64)| b.0.abs().max(b.1.abs());
-    let products = free.steps.iter().zip(&free.bounds).filter(|(s, _)| matches!(s, Step::Mul(..)));
-    let largest = products.map(|(_, b)| size(b)).fold(0.0, f64::max);
-    let own = free.bounds.last().map_or(0.0, size);
-    (largest <= MAX_GROWTH.max(own)).then_some(free)
+    let degree = coefficients.len() as i32 - 1;
+    let frames = Frame::integers(low, high).into_iter().filter(|f| f.radius.powi(degree) >= MIN_SHRINKAGE);
+    frames.map(|f| best(coefficients, &f, low, high)).find(|free| {
+        let size = |b: &(f64, f64)| b.0.abs().max(b.1.abs());
+        let products = free.steps.iter().zip(&free.bounds).filter(|(s, _)| matches!(s, Step::Mul(..)));
+        let largest = products.map(|(_, b)| size(b)).fold(0.0, f64::max);
+        let own = free.bounds.last().map_or(0.0, size);
+        largest <= MAX_GROWTH.max(own)
+    })
 }
 
 /// Levels of the polynomial alone: ceil(log2(degree + 1)).
@@ -100,11 +105,15 @@ struct Frame {
 }
 
 impl Frame {
-    /// The smallest integer factor that makes the radius at least 1.
-    fn integer(low: f64, high: f64) -> Frame {
+    /// The integer factors next to the one that makes the radius 1, the better one first.
+    fn integers(low: f64, high: f64) -> Vec<Frame> {
         let half = (high - low) / 2.0;
-        let factor = (2.0 / half).ceil().clamp(1.0, (1u64 << 40) as f64);
-        Frame { middle: (low + high) / 2.0, factor, radius: factor * half / 2.0 }
+        let exact = (2.0 / half).min((1u64 << 40) as f64);
+        let frame = |factor: f64| Frame { middle: (low + high) / 2.0, factor, radius: factor * half / 2.0 };
+        let mut frames: Vec<Frame> = vec![frame(exact.ceil()), frame(exact.floor())];
+        frames.retain(|f| f.factor >= 1.0);
+        frames.sort_by(|a, b| libm::log(a.radius).abs().total_cmp(&libm::log(b.radius).abs()));
+        frames
     }
 }
 

@@ -1,12 +1,15 @@
-//! Replaces functions of encrypted values by polynomials in the Chebyshev basis. Clear values keep their exact functions.
+//! Replaces functions of encrypted values by polynomials in the Chebyshev basis, or by compositions of them where a jump or a
+//! bend is out of reach for one. Clear values keep their exact functions.
 //!
-//! The interval is `on`, or the analysed range. The error is `within`, or what the outputs can bear by a rough estimate; with
-//! `degree` it is whatever that degree reaches, checked against `within` if both are given.
+//! The interval is `on`, or the analysed range with the errors of the functions before it. The error is `within`, or what the
+//! outputs can bear ([`crate::analysis::tolerance`]); with `degree` it is whatever that degree reaches, checked against
+//! `within` if both are given.
 
 use crate::analysis::interval::{Range, show_number};
 use crate::analysis::range::Ranges;
-use crate::analysis::sensitivity::sensitivities;
+use crate::analysis::tolerance::{Tolerance, tolerances};
 use crate::approximate::fit::{Approximant, MAX_DEGREE, Request, fit_degree, fit_within};
+use crate::approximate::piecewise::{Part, Piecewise, piecewise};
 use crate::diag::{Code, Diagnostic, Diagnostics, Label};
 use crate::ir::op::Approximation;
 use crate::ir::{Graph, NodeId, Op};
@@ -17,17 +20,8 @@ use plan::{Function, TensorOp};
 
 /// The degree of a call does not reach its error.
 pub const DEGREE_TOO_LOW: Code = Code("E0701");
-/// No polynomial that is tried reaches the error of a call.
+/// Nothing that is tried reaches the error of a call.
 pub const OUT_OF_REACH: Code = Code("E0702");
-/// The error of a call is larger than the precision of an output that it reaches.
-pub const TOO_COARSE: Code = Code("W0701");
-
-/// Part of an output's precision that one function may use up where the program does not say.
-const SHARE: f64 = 1.0 / 8.0;
-/// Default errors are at most this much smaller, however an output may magnify them by the estimate.
-const FINEST: f64 = 1.0 / 16.0;
-/// Error of a call that reaches no output.
-const UNREAD: f64 = 1e-3;
 
 /// A program without functions of encrypted values.
 #[derive(Clone, Debug)]
@@ -36,8 +30,6 @@ pub struct Approximated {
     pub graph: Graph,
     /// what became of every function
     pub reports: Vec<ApproximationReport>,
-    /// warnings
-    pub warnings: Diagnostics,
 }
 
 /// Approximates every function of an encrypted value.
@@ -45,24 +37,20 @@ pub struct Approximated {
 /// # Errors
 /// One message for every call whose wishes cannot be met.
 pub fn approximate_functions(g: &Graph, ranges: &Ranges) -> Result<Approximated, Diagnostics> {
-    let weights = sensitivities(g, ranges);
-    let mut a = Approximator {
-        reports: vec![],
-        errors: Diagnostics::new(),
-        warnings: Diagnostics::new(),
-        known: vec![],
-    };
+    let tolerances = tolerances(g, ranges);
+    let mut a = Approximator { reports: vec![], errors: Diagnostics::new(), known: vec![] };
     let mut reached = Ranges::new();
     let graph = Rewrite::each(g, |r, id| {
+        let span = g.node(id).span;
         let made = match &g.node(id).op {
             Op::Function { function, .. } if !g.is_cipher(id) => {
-                r.tensor(TensorOp::Apply { function: *function }, &r.args(id), g.node(id).span)
+                r.tensor(TensorOp::Apply { function: *function }, &r.args(id), span)
             }
             Op::Function { function, wish } => {
                 let range = argument(*function, ranges[g.args(id)[0]], reached[r.args(id)[0]]);
-                let call = Call::new(g, id, *function, wish, range, weights[id.index()]);
-                match a.polynomial(&call) {
-                    Some(p) => emit(r, &call, &p, r.args(id)[0]),
+                let call = Call::new(*function, wish, range, tolerances[id.index()], span);
+                match a.chosen(&call) {
+                    Some(chosen) => emit(r, &call, &chosen, r.args(id)[0]),
                     None => r.copy(id),
                 }
             }
@@ -71,10 +59,7 @@ pub fn approximate_functions(g: &Graph, ranges: &Ranges) -> Result<Approximated,
         reached.extend(r.graph());
         made
     });
-    if a.errors.has_errors() {
-        return Err(a.errors);
-    }
-    Ok(Approximated { graph, reports: a.reports, warnings: a.warnings })
+    if a.errors.has_errors() { Err(a.errors) } else { Ok(Approximated { graph, reports: a.reports }) }
 }
 
 /// Where an argument lies: its exact range, and what the errors of functions before it add as long as that is in the domain.
@@ -86,73 +71,94 @@ fn argument(function: Function, exact: Range, reached: Range) -> Range {
 /// A call of a function with everything that is known about it.
 struct Call {
     request: Request,
-    /// asked for, or chosen
-    within: f64,
     wish: Approximation,
-    /// smallest precision of the outputs that the call reaches, infinite if none
-    precision: f64,
-    /// see [`sensitivities`]
-    weight: f64,
+    tolerance: Tolerance,
     span: Option<Span>,
 }
 
 impl Call {
     fn new(
-        g: &Graph,
-        id: NodeId,
         function: Function,
         wish: &Approximation,
         range: Range,
-        weight: f64,
+        tolerance: Tolerance,
+        span: Option<Span>,
     ) -> Call {
         let (low, high) = wish.on.unwrap_or((range.low, range.high));
-        let precision = reached_precision(g, id);
-        let bearable = if weight > 0.0 { (SHARE / weight).max(FINEST * SHARE * precision) } else { UNREAD };
-        let within = wish.within.unwrap_or(bearable);
-        let request = Request { function, low, high, gap: wish.gap };
-        Call { request, within, wish: *wish, precision, weight, span: g.node(id).span }
+        Call { request: Request { function, low, high, gap: wish.gap }, wish: *wish, tolerance, span }
     }
-
-    fn label(&self, text: String) -> Label {
-        Label::main(self.span.unwrap_or_default(), text)
-    }
-
-    fn interval(&self) -> String {
-        Range::new(self.request.low, self.request.high).to_string()
+    /// The largest error that will do.
+    fn within(&self) -> f64 {
+        self.wish.within.unwrap_or(self.tolerance.relaxed)
     }
 }
 
-/// Smallest precision of the outputs that depend on a node.
-fn reached_precision(g: &Graph, id: NodeId) -> f64 {
-    let mut reached = vec![false; g.len()];
-    reached[id.index()] = true;
-    for n in g.ids().skip(id.index() + 1) {
-        reached[n.index()] = g.args(n).iter().any(|a| reached[a.index()]);
-    }
-    let outputs = g.outputs.iter().filter(|o| reached[o.node.index()]);
-    outputs.map(|o| o.precision).fold(f64::INFINITY, f64::min)
+/// What takes the place of a function.
+#[derive(Clone, Debug)]
+enum Chosen {
+    Polynomial(Approximant),
+    Piecewise(Piecewise),
 }
 
-/// A polynomial that will do, or the closest one that will not.
-type Fitted = Result<Approximant, Approximant>;
+impl Chosen {
+    fn depth(&self) -> u32 {
+        match self {
+            Chosen::Polynomial(p) => p.depth(),
+            Chosen::Piecewise(p) => p.depth(),
+        }
+    }
 
-/// What decides about the polynomial: the call, its error, its degree.
-type Wanted = (Request, f64, Option<u32>);
+    fn error(&self) -> f64 {
+        match self {
+            Chosen::Polynomial(p) => p.error,
+            Chosen::Piecewise(p) => p.error,
+        }
+    }
+
+    fn report(&self, call: &Call) -> ApproximationReport {
+        let (gap, degree, interval) = match self {
+            Chosen::Polynomial(p) => (p.gap, p.degree(), (p.low, p.high)),
+            Chosen::Piecewise(p) => (p.gap, p.degree(), (call.request.low, call.request.high)),
+        };
+        ApproximationReport {
+            function: call.request.function,
+            interval,
+            gap,
+            degree,
+            depth: self.depth(),
+            error_bound: self.error(),
+            span: call.span,
+        }
+    }
+}
+
+/// What will do, or the closest polynomial that will not.
+type Outcome = Result<Chosen, Approximant>;
+
+/// What decides about the outcome: the call, its errors, its degree.
+type Wanted = (Request, f64, f64, Option<u32>);
 
 struct Approximator {
     reports: Vec<ApproximationReport>,
     errors: Diagnostics,
-    warnings: Diagnostics,
     /// calls that were worked out before
-    known: Vec<(Wanted, Fitted)>,
+    known: Vec<(Wanted, Outcome)>,
 }
 
 impl Approximator {
-    fn polynomial(&mut self, call: &Call) -> Option<Approximant> {
-        match self.fitted(call) {
-            Ok(p) => {
-                self.report(call, &p);
-                Some(p)
+    fn chosen(&mut self, call: &Call) -> Option<Chosen> {
+        let rule = call.wish.within.unwrap_or(call.tolerance.rule);
+        let wanted = (call.request, rule, call.within(), call.wish.degree);
+        let known = self.known.iter().find(|k| k.0 == wanted).map(|k| k.1.clone());
+        let outcome = known.unwrap_or_else(|| {
+            let outcome = outcome(call);
+            self.known.push((wanted, outcome.clone()));
+            outcome
+        });
+        match outcome {
+            Ok(chosen) => {
+                self.reports.push(chosen.report(call));
+                Some(chosen)
             }
             Err(closest) => {
                 self.errors.push(refusal(call, &closest));
@@ -160,96 +166,108 @@ impl Approximator {
             }
         }
     }
+}
 
-    fn fitted(&mut self, call: &Call) -> Fitted {
-        let wanted = (call.request, call.within, call.wish.degree);
-        if let Some(known) = self.known.iter().find(|k| k.0 == wanted) {
-            return known.1.clone();
-        }
-        let result = match call.wish.degree {
-            None if call.wish.within.is_some() => fit_within(&call.request, call.within),
-            None => fit_within(&call.request, call.within)
-                .or_else(|_| fit_within(&call.request, call.within.max(SHARE * call.precision))),
-            Some(degree) => {
-                let p = fit_degree(&call.request, degree as usize);
-                let missed = call.wish.within.is_some_and(|within| p.error > within);
-                if missed { Err(p) } else { Ok(p) }
-            }
-        };
-        self.known.push((wanted, result.clone()));
-        result
+fn outcome(call: &Call) -> Outcome {
+    if let Some(degree) = call.wish.degree {
+        let p = fit_degree(&call.request, degree as usize);
+        let missed = call.wish.within.is_some_and(|within| p.error > within);
+        return if missed { Err(p) } else { Ok(Chosen::Polynomial(p)) };
     }
+    if let Some(within) = call.wish.within {
+        let fit = fit_within(&call.request, within).map(Chosen::Polynomial);
+        return fit.or_else(|closest| composition(&call.request, within).ok_or(closest));
+    }
+    let Tolerance { rule, relaxed, .. } = call.tolerance;
+    match (fit_within(&call.request, rule), fit_within(&call.request, relaxed)) {
+        (Ok(finer), Ok(coarser)) if finer.depth() <= coarser.depth() => Ok(Chosen::Polynomial(finer)),
+        (_, Ok(coarser)) => Ok(Chosen::Polynomial(coarser)),
+        (Ok(finer), Err(_)) => Ok(Chosen::Polynomial(finer)),
+        (Err(_), Err(closest)) => composition(&call.request, relaxed).ok_or(closest),
+    }
+}
 
-    fn report(&mut self, call: &Call, p: &Approximant) {
-        self.reports.push(ApproximationReport {
-            function: call.request.function,
-            interval: (p.low, p.high),
-            gap: p.gap,
-            degree: p.degree(),
-            depth: p.depth(),
-            error_bound: p.error,
-            span: call.span,
-        });
-        let Some(within) = call.wish.within else { return };
-        if within > call.precision && within * call.weight > 1.0 {
-            let message = format!(
-                "`{}` within {} cannot give an output of precision {}",
-                call.request.function.name(),
-                show_number(within),
-                show_number(call.precision)
-            );
-            let label = call.label(format!("an error of {} is allowed here", show_number(within)));
-            let help = format!("ask for `within = {}` or less", show_number(call.precision * SHARE));
-            self.warnings.push(Diagnostic::warning(TOO_COARSE, message, label).with_help(help));
-        }
-    }
+fn composition(request: &Request, within: f64) -> Option<Chosen> {
+    piecewise(request, within).map(Chosen::Piecewise)
 }
 
 /// Why a call is refused.
 fn refusal(call: &Call, closest: &Approximant) -> Diagnostic {
-    let (name, interval) = (call.request.function.name(), call.interval());
-    let (within, reached) = (show_number(call.within), show_number(closest.error));
+    let Request { function, low, high, .. } = call.request;
+    let (name, interval) = (function.name(), Range::new(low, high));
+    let (within, reached) = (show_number(call.within()), show_number(closest.error));
+    let label = |text: String| Label::main(call.span.unwrap_or_default(), text);
     if let Some(degree) = call.wish.degree {
         let message = format!("`{name}` with degree {degree} cannot be within {within} on {interval}");
-        let label = call.label(format!("the best polynomial of degree {degree} misses by {reached}"));
-        let help = match fit_within(&call.request, call.within) {
+        let label = label(format!("the best polynomial of degree {degree} misses by {reached}"));
+        let help = match fit_within(&call.request, call.within()) {
             Ok(p) => format!("degree {} is enough; without `degree` it is chosen", p.degree()),
             Err(_) => format!("no degree up to {MAX_DEGREE} is enough: allow a larger `within`"),
         };
         return Diagnostic::error(DEGREE_TOO_LOW, message, label).with_help(help);
     }
     let message = format!("`{name}` cannot be approximated within {within} on {interval}");
-    let label =
-        call.label(format!("degree {}, the largest that is tried, misses by {reached}", closest.degree()));
-    let chosen = call.wish.within.is_none();
-    let note = chosen
-        .then(|| format!("the error follows from an output of precision {}", show_number(call.precision)));
-    let mut help = format!(
-        "allow an error with `within = {reached}` or more, or narrow the interval with `on = [low, high]`"
+    let label = label(format!("degree {}, the largest that is tried, misses by {reached}", closest.degree()));
+    let help = format!(
+        "allow an error with `within = {reached}` or more, or narrow the interval with `on = [low, high]`{}",
+        if takes_gap(function) { ", or leave a wider zone around the jump or bend with `gap`" } else { "" }
     );
-    if takes_gap(call.request.function) {
-        help += ", or leave a wider zone around the jump or bend with `gap`";
-    }
     let diagnostic = Diagnostic::error(OUT_OF_REACH, message, label).with_help(help);
-    note.into_iter().fold(diagnostic, Diagnostic::with_note)
+    if call.wish.within.is_some() {
+        return diagnostic;
+    }
+    let precision = show_number(call.tolerance.precision);
+    diagnostic.with_note(format!("the error is chosen for an output of precision {precision}"))
 }
 
 fn takes_gap(f: Function) -> bool {
     matches!(f, Function::Sign | Function::Step | Function::Abs | Function::Relu)
 }
 
-/// The polynomial, marked with its error and the range of the exact function.
-fn emit(r: &mut Rewrite, call: &Call, p: &Approximant, x: NodeId) -> NodeId {
+/// The approximation, marked with its error and the range of the exact function.
+fn emit(r: &mut Rewrite, call: &Call, chosen: &Chosen, x: NodeId) -> NodeId {
     let shape = r.graph().shape(x).to_vec();
-    if p.degree() == 0 && p.error == 0.0 {
-        return r.uniform(&shape, p.coefficients[0], call.span);
-    }
     let Request { function, low, high, .. } = call.request;
-    if p.error == 0.0 && function.eval(low) == low && function.eval(high) == high {
+    let value = match chosen {
+        Chosen::Polynomial(p) if p.error == 0.0 && p.degree() == 0 => {
+            return r.uniform(&shape, p.coefficients[0], call.span);
+        }
+        Chosen::Polynomial(p)
+            if p.error == 0.0 && function.eval(low) == low && function.eval(high) == high =>
+        {
+            return x;
+        }
+        Chosen::Polynomial(p) => chebyshev(r, &p.coefficients, p.low, p.high, x, call.span),
+        Chosen::Piecewise(p) => {
+            let parts: Vec<NodeId> = p.parts.iter().map(|part| emit_part(r, part, x, call.span)).collect();
+            let sum =
+                parts.into_iter().reduce(|a, b| r.tensor(TensorOp::Add, &[a, b], call.span)).unwrap_or(x);
+            plus(r, sum, p.offset, call.span)
+        }
+    };
+    let exact = Range::new(low, high).function(function);
+    r.add(Op::Approximated { error: chosen.error(), low: exact.low, high: exact.high }, &[value], call.span)
+}
+
+fn chebyshev(r: &mut Rewrite, c: &[f64], low: f64, high: f64, x: NodeId, span: Option<Span>) -> NodeId {
+    r.tensor(TensorOp::Chebyshev { coefficients: c.to_vec(), low, high }, &[x], span)
+}
+
+fn plus(r: &mut Rewrite, x: NodeId, number: f64, span: Option<Span>) -> NodeId {
+    if number == 0.0 {
         return x;
     }
-    let op = TensorOp::Chebyshev { coefficients: p.coefficients.clone(), low: p.low, high: p.high };
-    let value = r.tensor(op, &[x], call.span);
-    let exact = Range::new(low, high).function(function);
-    r.add(Op::Approximated { error: p.error, low: exact.low, high: exact.high }, &[value], call.span)
+    let shape = r.graph().shape(x).to_vec();
+    let number = r.uniform(&shape, number, span);
+    r.tensor(TensorOp::Add, &[x, number], span)
+}
+
+fn emit_part(r: &mut Rewrite, part: &Part, x: NodeId, span: Option<Span>) -> NodeId {
+    let distance = plus(r, x, -part.shift, span);
+    let mut value = distance;
+    for (i, stage) in part.stages.iter().enumerate() {
+        let reach = if i == 0 { part.reach } else { 1.0 };
+        value = chebyshev(r, stage, -reach, reach, value, span);
+    }
+    if part.product { r.tensor(TensorOp::Mul, &[distance, value], span) } else { value }
 }

@@ -33,8 +33,6 @@ pub struct ArithmeticGraph {
     pub approximations: Vec<ApproximationReport>,
     /// nodes where a function is replaced by a polynomial, and the largest absolute error that this brings in
     pub errors: BTreeMap<NodeId, f64>,
-    /// what the program should be told, though it is accepted
-    pub warnings: Diagnostics,
 }
 
 /// How a function of the program was approximated.
@@ -73,6 +71,5 @@ pub fn arithmetic(graph: &Graph) -> Result<ArithmeticGraph, Diagnostics> {
         ranges: expanded.ranges.pairs(),
         approximations: approximated.reports,
         errors: expanded.errors,
-        warnings: approximated.warnings,
     })
 }
