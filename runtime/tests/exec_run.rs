@@ -134,3 +134,15 @@ fn inputs_are_checked_by_name_index_and_value() {
     let run = simulate(&plan, &[], None, &mut |_| {});
     assert!(matches!(run, Err(ExecError::MissingInput { .. })));
 }
+
+#[test]
+fn forged_splits_are_refused() {
+    let mut plan = everything(SchemeName::Ckks);
+    let linear = plan.nodes.iter_mut().find_map(|n| match &mut n.op {
+        plan::Op::Linear { split, .. } => Some(split),
+        _ => None,
+    });
+    *linear.expect("the plan has linear maps") = plan::Split::Slots { baby: 0 };
+    let error = plan::verify::verify(&plan).unwrap_err();
+    assert!(error.to_string().contains("baby"), "{error}");
+}

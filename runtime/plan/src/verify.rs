@@ -1,7 +1,7 @@
 //! Checks a plan that anybody may have written: operand order, shapes, levels, layouts, keys. A verified plan executes or
 //! returns an error; it never computes a wrong number because of the plan.
 
-use crate::layout::{Geometry, Shift};
+use crate::layout::{Geometry, Shift, Split};
 use crate::linear::{self, LinearStep, Operand};
 use crate::params::{ParamsError, RingSpec, Scheme};
 use crate::plan::{FORMAT, Form, Key, KeyKind, Node, Op, Plan, Secrecy};
@@ -211,8 +211,9 @@ fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: 
             (1..args.len()).try_for_each(pt)?;
             let shape = linear::output_shape(steps, &args[0].shape).map_err(|e| e.to_string())?;
             same("shape", &shape, &n.shape)?;
-            if matches!(n.op, Op::LinearRows { .. }) {
-                same("scheme is GL", &true, &gl)?;
+            match n.op {
+                Op::Linear { split, .. } => split_fits(split, gl)?,
+                _ => same("scheme is GL", &true, &gl)?,
             }
             spend(from, n.op.level_cost().unwrap_or(0))
         }
@@ -261,6 +262,15 @@ fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: 
 
 fn arity(args: &[&Node], count: usize) -> Result<(), String> {
     if args.len() == count { Ok(()) } else { Err(format!("it takes {count} operands, {} given", args.len())) }
+}
+
+/// Baby steps are at least one, and cut what the scheme rotates.
+fn split_fits(split: Split, gl: bool) -> Result<(), String> {
+    match split {
+        Split::Slots { baby: 1.. } if !gl => Ok(()),
+        Split::Rows { baby: 1.. } | Split::Lanes { baby: 1.. } if gl => Ok(()),
+        other => Err(format!("{other:?} cuts no rotation of the scheme into baby and giant steps")),
+    }
 }
 
 /// Encrypted products work inside one tile: every matrix axis fits the frame.
