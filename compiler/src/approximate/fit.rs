@@ -4,7 +4,8 @@
 //! number of coefficients; `sign` and `step` leave out a zone around the jump. The smallest degree that reaches the wanted
 //! error is taken, of the forms the one with the smallest depth and then the fewest products.
 
-use crate::approximate::remez::{Target, minimax};
+use crate::approximate::interpolate::interpolate;
+use crate::approximate::remez::{Fit, Target, minimax};
 use crate::approximate::scheme::scheme;
 use plan::Function;
 
@@ -92,13 +93,19 @@ fn cost(a: &Approximant) -> (u32, usize) {
     (s.depth, s.products)
 }
 
-/// The best polynomial of a degree, on the interval itself.
-pub fn fit_degree(request: &Request, degree: usize) -> Approximant {
+/// A polynomial of a degree on the interval itself: by interpolation if the function is smooth, the best one if it has a jump or
+/// a bend, or if only that one has an error of at most `within`.
+pub fn fit_degree(request: &Request, degree: usize, within: Option<f64>) -> Approximant {
     if let Some(exact) = exact(request) {
         return exact;
     }
-    let own = forms(request).pop();
-    own.map_or_else(|| constant(request, 0.0), |form| form.fit(degree))
+    let Some(form) = forms(request).pop() else { return constant(request, 0.0) };
+    let smooth = form.gap == 0.0 && form.kinks().is_empty();
+    let usual = smooth.then(|| form.interpolated(degree));
+    match usual.filter(|p| within.is_none_or(|within| p.error <= within)) {
+        Some(p) => p,
+        None => form.fit(degree),
+    }
 }
 
 /// Functions that are linear on the interval.
@@ -208,13 +215,22 @@ impl Form {
         self.function.eval(x) - self.offset - self.slope * x
     }
 
+    /// The best polynomial.
     fn fit(&self, degree: usize) -> Approximant {
+        self.with(degree, minimax)
+    }
+
+    /// The polynomial through the Chebyshev points.
+    fn interpolated(&self, degree: usize) -> Approximant {
+        self.with(degree, |target| interpolate(target, degree))
+    }
+
+    fn with(&self, degree: usize, method: impl Fn(&Target) -> Fit) -> Approximant {
         let (first, step) = self.orders;
         let f = |u: f64| self.rest(u);
         let low = if step == 1 { -1.0 } else { self.gap };
         let orders: Vec<usize> = (first..=degree.max(first)).step_by(step).collect();
-        let kinks = self.kinks();
-        let fit = minimax(&Target { f: &f, low, orders, kinks: kinks.clone() });
+        let fit = method(&Target { f: &f, low, orders, kinks: self.kinks() });
         let mut coefficients = fit.coefficients;
         coefficients[0] += self.offset + self.slope * self.middle;
         if self.slope != 0.0 {
@@ -271,7 +287,7 @@ mod tests {
             assert!(a.error <= 1e-2 && a.low <= low && high <= a.high, "{function:?} {a:?}");
             let seen = seen(&r, &a);
             assert!(seen <= a.error + 1e-15, "{function:?} [{low}, {high}]: {seen} > {}", a.error);
-            let five = fit_degree(&r, 5);
+            let five = fit_degree(&r, 5, None);
             assert!(five.degree() <= 5 && self::seen(&r, &five) <= five.error + 1e-15, "{function:?}");
         }
     }

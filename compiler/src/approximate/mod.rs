@@ -5,6 +5,7 @@
 
 pub mod composite;
 pub mod fit;
+pub mod interpolate;
 pub mod piecewise;
 pub mod remez;
 pub mod scheme;

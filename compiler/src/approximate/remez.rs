@@ -67,6 +67,14 @@ pub fn minimax(target: &Target) -> Fit {
     best
 }
 
+/// Largest absolute error of a polynomial on the interval, rounded up.
+pub fn largest_error(target: &Target, coefficients: &[f64]) -> f64 {
+    let grid = grid(target);
+    let values: Vec<f64> = grid.iter().map(|&u| (target.f)(u)).collect();
+    let peaks = peaks(target, &grid, &values, coefficients);
+    peaks.iter().fold(0.0, |m: f64, p| m.max(p.error.abs())) * ALLOWANCE
+}
+
 /// A place where the error is largest for its sign.
 #[derive(Clone, Copy)]
 struct Peak {

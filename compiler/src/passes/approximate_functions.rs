@@ -170,7 +170,7 @@ impl Approximator {
 
 fn outcome(call: &Call) -> Outcome {
     if let Some(degree) = call.wish.degree {
-        let p = fit_degree(&call.request, degree as usize);
+        let p = fit_degree(&call.request, degree as usize, call.wish.within);
         let missed = call.wish.within.is_some_and(|within| p.error > within);
         return if missed { Err(p) } else { Ok(Chosen::Polynomial(p)) };
     }
