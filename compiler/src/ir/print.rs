@@ -1,4 +1,4 @@
-//! The text form of a graph. [`crate::ir::parse`] reads it back: `parse(print(g)) == g`, spans and constants included.
+//! The text form of a graph. [`mod@crate::ir::parse`] reads it back: `parse(print(g)) == g`, spans and constants included.
 //!
 //! ```text
 //! circuit @dense(%x: cipher f64[2, 2] in [-1, 1]) {
