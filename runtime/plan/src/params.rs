@@ -29,12 +29,12 @@ impl Scheme {
 /// The ring of the secret key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RingSpec {
-    /// Z[X] / (X^N + 1), N = 2^log_n.
+    /// `Z[X] / (X^N + 1)`, N = 2^log_n.
     PowerOfTwo {
         /// log2 of the ring dimension
         log_n: u32,
     },
-    /// R(n, p) = Z[X, W] / (X^{2n} + 1, Phi_p(W)), dimension 2 n (p - 1).
+    /// R(n, p) = `Z[X, W] / (X^{2n} + 1, Phi_p(W))`, dimension 2 n (p - 1).
     Gl {
         /// side of the matrices, a power of two
         n: usize,

@@ -9,7 +9,7 @@
 //! symmetric once its rows are in natural order).
 //!
 //! Butterflies are lazy (Harvey 2014): values below 4q forwards, below 2q backwards, reduced once at the end. They need
-//! q < 2^61 ([`Modulus`] guarantees it). Where the machine has them, the kernels of [`simd`](crate::math::simd) take over.
+//! q < 2^61 ([`Modulus`] guarantees it). Where the machine has them, the kernels of `math::simd` take over.
 
 use crate::math::{
     modulus::{Modulus, Shoup, reduce_below},
