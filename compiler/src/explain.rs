@@ -2,45 +2,15 @@
 //! program that was just compiled, approximations and rejected schemes.
 
 use crate::analysis::level::deepest_path;
+use crate::analysis::level_cost::{Kind, TABLE};
 use crate::driver::Compiled;
 use plan::text::operation;
-use plan::{KeyKind, NodeId, Op, Plan, RingSpec, security};
+use plan::{KeyKind, NodeId, Plan, RingSpec, security};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Longest text of an operation.
 const OPERATION_WIDTH: usize = 60;
-
-/// A kind of operation, its levels in CKKS and GL, and why.
-type CostRow = (&'static str, Option<u32>, Option<u32>, &'static str);
-
-/// Levels of the operations of a plan: the table of the compiler, with its reasons.
-const LEVEL_COSTS: [CostRow; 9] = [
-    ("add, sub, neg, integer multiple", Some(0), Some(0), "no product of scales"),
-    ("linear, no masks", Some(0), Some(0), "rotations and integer factors alone"),
-    ("linear, masks", Some(1), Some(1), "one encoded factor (Halevi, Shoup 2018)"),
-    ("mul", Some(1), Some(1), "one rescale (Cheon, Kim, Kim, Song 2017)"),
-    ("mul_clear, combine", Some(1), Some(1), "one encoded factor"),
-    ("masked_matmul", Some(2), None, "one for the masks, one for the products (Aikata, Roy 2024)"),
-    ("matmul", None, Some(1), "the trace product (Gentry, Lee 2025)"),
-    ("matmul_clear, linear_rows", None, Some(1), "the trace product with a clear factor"),
-    ("flip", None, Some(0), "key switches alone"),
-];
-
-fn row_of(op: &Op) -> Option<usize> {
-    Some(match op {
-        Op::Add | Op::Sub | Op::Neg | Op::AddClear | Op::MulInteger(_) => 0,
-        Op::Linear { masks: false, .. } => 1,
-        Op::Linear { masks: true, .. } => 2,
-        Op::Mul => 3,
-        Op::MulClear | Op::Combine { .. } => 4,
-        Op::MaskedMatMul => 5,
-        Op::MatMul => 6,
-        Op::MatMulClear | Op::LinearRows { .. } => 7,
-        Op::Flip => 8,
-        Op::Input(_) | Op::Constant(_) | Op::Clear(_) | Op::Adjust => return None,
-    })
-}
 
 /// Everything about a plan alone.
 pub fn explain_plan(plan: &Plan) -> String {
@@ -129,15 +99,23 @@ fn write_path(f: &mut String, plan: &Plan) -> std::fmt::Result {
 
 fn write_level_costs(f: &mut String, plan: &Plan) -> std::fmt::Result {
     let mut used: BTreeMap<usize, usize> = BTreeMap::new();
-    let rows = plan.nodes.iter().filter(|n| n.level().is_some()).filter_map(|n| row_of(&n.op));
+    let kinds = plan.nodes.iter().filter(|n| n.level().is_some()).filter_map(|n| Kind::of(&n.op));
+    let rows = kinds.filter_map(|kind| TABLE.iter().position(|row| row.kind == kind));
     rows.for_each(|row| *used.entry(row).or_default() += 1);
     if !used.is_empty() {
         writeln!(f, "level costs (ckks / gl):")?;
     }
     let cell = |levels: Option<u32>| levels.map_or("-".to_string(), |l| l.to_string());
     used.into_iter().try_for_each(|(row, count)| {
-        let (name, ckks, gl, why) = LEVEL_COSTS[row];
-        writeln!(f, "  {:>1} / {:<1}  {name} ({count} times): {why}", cell(ckks), cell(gl))
+        let row = &TABLE[row];
+        writeln!(
+            f,
+            "  {:>1} / {:<1}  {} ({count} times): {}",
+            cell(row.ckks),
+            cell(row.gl),
+            row.name,
+            row.source
+        )
     })
 }
 
@@ -165,29 +143,4 @@ fn write_compiled(f: &mut String, compiled: &Compiled) -> std::fmt::Result {
         ),
         Err(e) => writeln!(f, "rejected  {}: {e}", scheme.name()),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use plan::Split;
-
-    #[test]
-    fn the_table_agrees_with_the_operations() {
-        let ops = [
-            Op::Add,
-            Op::Linear { steps: vec![], split: Split::Slots { baby: 1 }, masks: false },
-            Op::Linear { steps: vec![], split: Split::Slots { baby: 1 }, masks: true },
-            Op::Mul,
-            Op::Combine { coefficients: vec![], constant: 0.0 },
-            Op::MaskedMatMul,
-            Op::MatMul,
-            Op::LinearRows { steps: vec![] },
-            Op::Flip,
-        ];
-        for (i, op) in ops.iter().enumerate() {
-            let (_, ckks, gl, _) = LEVEL_COSTS[i];
-            assert_eq!((row_of(op), op.level_cost()), (Some(i), ckks.or(gl)));
-        }
-    }
 }

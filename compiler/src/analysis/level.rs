@@ -1,5 +1,6 @@
 //! Levels: what every operation needs, from the outputs backwards, and the path that sets the depth.
 
+use crate::analysis::level_cost::{Kind, levels};
 use crate::ir::NodeId as GraphNode;
 use crate::ir::{Graph, Op};
 use crate::lower::draft::DraftNode;
@@ -56,13 +57,13 @@ pub fn depth_bound(graph: &Graph, scheme: Scheme) -> (u32, Vec<GraphNode>) {
 
 fn least_cost(graph: &Graph, id: GraphNode, scheme: Scheme) -> u32 {
     match &graph.node(id).op {
-        Op::Combine { .. } | Op::Tensor(TensorOp::Mul) => 1,
-        Op::Tensor(TensorOp::MatMul) if scheme == Scheme::Gl => 1,
-        Op::Tensor(TensorOp::MatMul) => 2,
+        Op::Combine { .. } => levels(Kind::Combine, scheme),
+        Op::Tensor(TensorOp::Mul) => levels(Kind::Mul, scheme),
+        Op::Tensor(TensorOp::MatMul) => levels(Kind::MatMul, scheme),
         Op::Tensor(TensorOp::Linear { steps }) => {
             let fraction =
                 |s: &LinearStep| matches!(s, LinearStep::ScaleBy { factor } if factor.fract() != 0.0);
-            u32::from(steps.len() == 1 && fraction(&steps[0]))
+            if steps.len() == 1 && fraction(&steps[0]) { levels(Kind::Linear, scheme) } else { 0 }
         }
         _ => 0,
     }

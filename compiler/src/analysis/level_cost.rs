@@ -1,6 +1,6 @@
 //! What an operation costs in levels: the one table, with where each row comes from. `explain` prints it.
 
-use plan::Scheme;
+use plan::{Op, Scheme};
 
 /// A kind of operation on encrypted values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,24 @@ const fn row(
     LevelCost { kind, name, gl, ckks, source }
 }
 
+impl Kind {
+    /// The row of an operation of a plan; None for those that spend no level of an operand.
+    pub fn of(op: &Op) -> Option<Kind> {
+        Some(match op {
+            Op::Add | Op::Sub | Op::Neg | Op::AddClear => Kind::Add,
+            Op::MulInteger(_) => Kind::MulInteger,
+            Op::Mul => Kind::Mul,
+            Op::MulClear => Kind::MulClear,
+            Op::Combine { .. } => Kind::Combine,
+            Op::Linear { masks: false, .. } => Kind::Rotate,
+            Op::Linear { masks: true, .. } | Op::LinearRows { .. } | Op::MatMulClear => Kind::Linear,
+            Op::MaskedMatMul | Op::MatMul => Kind::MatMul,
+            Op::Flip => Kind::Flip,
+            Op::Input(_) | Op::Constant(_) | Op::Clear(_) | Op::Adjust => return None,
+        })
+    }
+}
+
 /// Levels of an operation in a scheme; 0 for one that the scheme does not have.
 pub fn levels(kind: Kind, scheme: Scheme) -> u32 {
     let found = TABLE.iter().find(|r| r.kind == kind);
@@ -107,5 +125,31 @@ mod tests {
             assert_eq!(TABLE.iter().position(|s| s.kind == r.kind), Some(i));
         }
         assert_eq!((levels(Kind::MatMul, Scheme::Ckks), levels(Kind::MatMul, Scheme::Gl)), (2, 1));
+    }
+
+    #[test]
+    fn operations_of_plans_cost_what_the_table_says() {
+        let linear = |masks| Op::Linear { steps: vec![], split: plan::Split::Slots { baby: 1 }, masks };
+        let both = [
+            Op::Add,
+            Op::Sub,
+            Op::Neg,
+            Op::AddClear,
+            Op::MulInteger(3),
+            Op::Mul,
+            Op::MulClear,
+            Op::Combine { coefficients: vec![], constant: 0.0 },
+            linear(false),
+            linear(true),
+        ];
+        let of = |scheme, op: &Op| {
+            let kind = Kind::of(op).expect("it spends levels or keeps them");
+            assert_eq!(op.level_cost(), Some(levels(kind, scheme)), "{op:?} in {}", scheme.name());
+        };
+        both.iter().for_each(|op| [Scheme::Ckks, Scheme::Gl].into_iter().for_each(|s| of(s, op)));
+        of(Scheme::Ckks, &Op::MaskedMatMul);
+        [Op::MatMul, Op::MatMulClear, Op::LinearRows { steps: vec![] }, Op::Flip]
+            .iter()
+            .for_each(|op| of(Scheme::Gl, op));
     }
 }

@@ -79,13 +79,14 @@ pub fn estimate(s: &Schedule, keys: &[Key], params: &Params, cost: &CostModel) -
     Estimate {
         key_switches: switches_by_level(s, cost).iter().sum(),
         key_bytes: Bytes(key_bytes),
-        peak_bytes: Bytes(key_bytes + peak_values(s, params, slices)),
+        // evaluation expands the masks of the keys, which doubles them
+        peak_bytes: Bytes(2 * key_bytes + peak_values(s, params, slices)),
         levels_used: s.top,
     }
 }
 
-/// Bytes of values and encoded constants at the worst moment. Values are freed after their last reader; the constants of an
-/// operation are encoded for it.
+/// Bytes of values, encoded constants and the parts of products at the worst moment. Values are freed after their last reader; the
+/// constants of an operation are encoded for it.
 fn peak_values(s: &Schedule, params: &Params, slices: usize) -> u64 {
     let degree = params.ring.degree();
     let mut last: Vec<usize> = (0..s.nodes.len()).collect();
@@ -103,7 +104,9 @@ fn peak_values(s: &Schedule, params: &Params, slices: usize) -> u64 {
             (Op::AddClear, None) => slices * s.ciphertexts(i),
             _ => 0,
         };
-        peak = peak.max(live + 8 * (encoded * limbs * degree) as u64);
+        // the four products of two components each, before their switch
+        let parts = if matches!(node.op, Op::MatMul) { 4 * slices * s.ciphertexts(i) } else { 0 };
+        peak = peak.max(live + 8 * ((encoded + parts) * limbs * degree) as u64);
         let dead = |a: &usize| last[*a] == i;
         let mut read: Vec<usize> = node.args.iter().map(|a| a.index()).chain([i]).filter(dead).collect();
         read.sort_unstable();
