@@ -80,6 +80,8 @@ fn key_counts(plan: &Plan) -> String {
                 KeyKind::Rotate(_) => "rotation",
                 KeyKind::Product => "product",
                 KeyKind::Flip => "flip",
+                KeyKind::Conjugate => "conjugation",
+                KeyKind::Encapsulate | KeyKind::Raise => "sparse secret",
             })
             .or_default() += 1;
     }

@@ -103,7 +103,9 @@ impl Kind {
             Op::Linear { masks: true, .. } | Op::LinearRows { .. } | Op::MatMulClear => Kind::Linear,
             Op::MaskedMatMul | Op::MatMul => Kind::MatMul,
             Op::Flip => Kind::Flip,
-            Op::Input(_) | Op::Constant(_) | Op::Clear(_) | Op::Adjust => return None,
+            Op::Input(_) | Op::Constant(_) | Op::Clear(_) | Op::Adjust | Op::Bootstrap { .. } => {
+                return None;
+            }
         })
     }
 }

@@ -67,7 +67,10 @@ fn key_bytes(key: &Key, params: &Params, slices: usize) -> u64 {
     let count = match key.kind {
         KeyKind::Product => 2 * slices,
         KeyKind::Flip => slices,
-        KeyKind::Relinearize | KeyKind::Rotate(_) => 1,
+        // the keys of the sparse secret have a single digit
+        KeyKind::Raise => return 8 * ((limbs + params.special.len()) * params.ring.degree()) as u64,
+        KeyKind::Encapsulate => return 16 * params.ring.degree() as u64,
+        KeyKind::Relinearize | KeyKind::Rotate(_) | KeyKind::Conjugate => 1,
     };
     8 * (words * count) as u64
 }

@@ -85,7 +85,8 @@ pub fn choose(demand: &Demand, alpha: usize) -> Result<Params, PlanError> {
     let scale = Params::canonical_scales(&q, target);
     let security = SecurityLevel { bits: demand.security };
     let digit = alpha;
-    let params = Params { ring: demand.ring, q, special, digit, scale, security, insecure: demand.insecure };
+    let (ring, insecure) = (demand.ring, demand.insecure);
+    let params = Params { ring, q, special, digit, scale, security, insecure, bootstrap: None };
     match params.check() {
         Ok(()) => Ok(params),
         Err(ParamsError::Insecure { log_pq, .. }) => Err(search.none(log_pq)),

@@ -4,6 +4,7 @@
 //! Words run one way everywhere: [`units::Level`] counts the rescales that are left, scales are exact f64 values computed
 //! by the same operations on every machine, a [`layout::Shift`] by `s` brings slot `i + s` to slot `i`.
 
+pub mod bootstrap;
 pub mod function;
 pub mod layout;
 pub mod linear;
@@ -20,6 +21,7 @@ pub mod transform;
 pub mod units;
 pub mod verify;
 
+pub use bootstrap::{BootstrapSet, Bootstrapping};
 pub use function::Function;
 pub use layout::{Geometry, Layout, Shift, Split};
 pub use linear::{LinearStep, Operand, Sparse};

@@ -1,6 +1,7 @@
 //! Parameters of a plan: ring, moduli, scales, security. Filled in by parameter selection, trusted by nobody:
 //! [`Params::check`] verifies what can be verified without choosing anything.
 
+use crate::bootstrap::Bootstrapping;
 use crate::prime::is_prime;
 use crate::security::{self, SecurityLevel};
 use crate::units::Level;
@@ -88,6 +89,9 @@ pub struct Params {
     pub security: SecurityLevel,
     /// true only for rings made for tests: nothing is protected
     pub insecure: bool,
+    /// what bootstrapping adds to the modulus, if the plan bootstraps
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<Bootstrapping>,
 }
 
 /// What is wrong with a set of parameters.
@@ -106,6 +110,18 @@ pub enum ParamsError {
         degree: usize,
         /// bits asked for
         bits: u32,
+    },
+    /// The key of the sparse secret of bootstrapping is made modulo too much, or in a ring too small.
+    #[error(
+        "the key of the sparse secret of bootstrapping has log2(PQ) = {log_pq:.1} in dimension {degree}, allowed is {bound:.1} from 2^15 on"
+    )]
+    Sparse {
+        /// of the key
+        log_pq: f64,
+        /// largest
+        bound: f64,
+        /// ring dimension
+        degree: usize,
     },
     /// A modulus does not suit the ring.
     #[error("modulus {modulus} is not a prime that is 1 modulo {step} and below 2^61")]
@@ -142,9 +158,12 @@ impl Params {
     pub fn scale_at(&self, level: Level) -> f64 {
         self.scale[level.0 as usize]
     }
-    /// log2 of all moduli, special primes included: what security is judged by.
+    /// log2 of all moduli, special primes and those of bootstrapping included: what security is judged by.
     pub fn log_pq(&self) -> f64 {
-        self.q.iter().chain(&self.special).map(|&q| libm::log2(q as f64)).sum()
+        self.all_moduli().map(|q| libm::log2(q as f64)).sum()
+    }
+    fn all_moduli(&self) -> impl Iterator<Item = u64> {
+        self.q.iter().chain(&self.special).copied().chain(self.raised_primes())
     }
     /// The scales that `q` and the top scale imply, level 0 first.
     pub fn canonical_scales(q: &[u64], top: f64) -> Vec<f64> {
@@ -158,7 +177,7 @@ impl Params {
     pub fn check(&self) -> Result<(), ParamsError> {
         self.check_ring()?;
         let step = self.ring.modulus_step();
-        let mut all: Vec<u64> = self.q.iter().chain(&self.special).copied().collect();
+        let mut all: Vec<u64> = self.all_moduli().collect();
         if let Some(&modulus) = all.iter().find(|&&q| q >> 61 != 0 || q % step != 1 || !is_prime(q)) {
             return Err(ParamsError::Modulus { modulus, step });
         }
@@ -176,7 +195,7 @@ impl Params {
         if !self.insecure && log_pq > bound {
             return Err(ParamsError::Insecure { log_pq, bound, degree, bits });
         }
-        Ok(())
+        self.check_bootstrap()
     }
 
     fn check_ring(&self) -> Result<(), ParamsError> {

@@ -140,6 +140,12 @@ pub enum Op {
     },
     /// Same value at the node's lower level and scale; needs at least one level of difference.
     Adjust,
+    /// CKKS: the same value at the node's higher level, from [`crate::bootstrap::SLOTS_TO_COEFFS`] levels. Values are at most
+    /// 2^`log_bound` in absolute value; the error grows with that bound.
+    Bootstrap {
+        /// log2 of the largest absolute value
+        log_bound: u32,
+    },
     /// A linear map on operand 0; the other operands are the clear tensors of the steps. 1 level, 0 when `masks` is false.
     Linear {
         /// chain of steps
@@ -187,6 +193,12 @@ pub enum KeyKind {
     Product,
     /// GL flip: for every diagonal k, tau_k(s) to s with tau_k: X -> X^(5^k)
     Flip,
+    /// complex conjugation
+    Conjugate,
+    /// bootstrap: s to an encapsulated sparse secret, at level 0
+    Encapsulate,
+    /// bootstrap: the encapsulated sparse secret to s, for masks below q_0
+    Raise,
 }
 
 /// A declared output.
@@ -235,11 +247,11 @@ pub struct Estimate {
 }
 
 impl Op {
-    /// Levels an operation on encrypted values costs; None for inputs and clear values, and for `Adjust`, which goes to any
-    /// lower level.
+    /// Levels an operation on encrypted values costs; None for inputs and clear values, for `Adjust`, which goes to any
+    /// lower level, and for `Bootstrap`, which goes to a higher one.
     pub fn level_cost(&self) -> Option<u32> {
         match self {
-            Op::Input(_) | Op::Constant(_) | Op::Clear(_) | Op::Adjust => None,
+            Op::Input(_) | Op::Constant(_) | Op::Clear(_) | Op::Adjust | Op::Bootstrap { .. } => None,
             Op::Add | Op::Sub | Op::Neg | Op::AddClear | Op::MulInteger(_) | Op::Flip => Some(0),
             Op::MulClear | Op::Mul | Op::Combine { .. } => Some(1),
             Op::MatMul | Op::MatMulClear | Op::LinearRows { .. } => Some(1),

@@ -1,5 +1,6 @@
 //! The stable text form of a plan: what people read, review and compare. Constants appear by shape and hash.
 
+use crate::bootstrap::SPARSE_WEIGHT;
 use crate::layout::Split;
 use crate::linear::LinearStep;
 use crate::op::TensorOp;
@@ -34,6 +35,9 @@ impl fmt::Display for Plan {
                 KeyKind::Rotate(s) => format!("rotate {s}"),
                 KeyKind::Product => "product".to_string(),
                 KeyKind::Flip => "flip".to_string(),
+                KeyKind::Conjugate => "conjugate".to_string(),
+                KeyKind::Encapsulate => "encapsulate".to_string(),
+                KeyKind::Raise => "raise".to_string(),
             };
             writeln!(f, "key {kind} {{ level {} }}", k.level)?;
         }
@@ -77,7 +81,19 @@ fn params(f: &mut fmt::Formatter<'_>, p: &Params) -> fmt::Result {
     for (k, q) in p.special.iter().enumerate() {
         writeln!(f, "modulus p{k} = {q}")?;
     }
-    writeln!(f, "digit {} of {} primes", p.digit, p.q.len())?;
+    if let Some(b) = &p.bootstrap {
+        let primes = |list: &[u64]| list.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        writeln!(
+            f,
+            "bootstrap {} ; secret of weight {} modulo 2^{:.1}",
+            b.set,
+            SPARSE_WEIGHT,
+            p.sparse_log_pq()
+        )?;
+        writeln!(f, "bootstrap eval-mod {}", primes(&b.eval_mod))?;
+        writeln!(f, "bootstrap coeffs-to-slots {}", primes(&b.coeffs_to_slots))?;
+    }
+    writeln!(f, "digit {} of {} primes", p.digit, p.raised().limbs())?;
     if p.insecure {
         return writeln!(f, "security NONE: ring for tests only ; log2(PQ) = {:.1}", p.log_pq());
     }
@@ -134,6 +150,7 @@ pub fn operation(op: &Op) -> String {
         Op::Mul => "mul".into(),
         Op::Combine { coefficients, constant } => format!("combine {coefficients:?} + {constant}"),
         Op::Adjust => "adjust".into(),
+        Op::Bootstrap { log_bound } => format!("bootstrap <bound 2^{log_bound}>"),
         Op::Linear { steps, split, masks } => {
             let split = match split {
                 Split::Slots { baby } => format!("baby {baby}"),

@@ -1,6 +1,7 @@
 //! Checks a plan that anybody may have written: operand order, shapes, levels, layouts, keys. A verified plan executes or
 //! returns an error; it never computes a wrong number because of the plan.
 
+use crate::bootstrap::{MAX_LOG_BOUND, SLOTS_TO_COEFFS};
 use crate::layout::{Geometry, Shift, Split};
 use crate::linear::{self, LinearStep, Operand};
 use crate::params::{ParamsError, RingSpec, Scheme};
@@ -206,6 +207,24 @@ fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: 
                 Err(format!("adjusts level {from} to {level}, which is not below"))
             }
         }
+        Op::Bootstrap { log_bound } => {
+            arity(args, 1)?;
+            if plan.params.bootstrap.is_none() {
+                return Err("the parameters have no primes to bootstrap with".into());
+            }
+            if *log_bound > MAX_LOG_BOUND {
+                return Err(format!("bootstraps values up to 2^{log_bound}, at most 2^{MAX_LOG_BOUND} are"));
+            }
+            same("shape", &args[0].shape, &n.shape)?;
+            let (from, held) = ct(0)?;
+            same("orientation", &held, &transposed)?;
+            same("operand level", &Level(SLOTS_TO_COEFFS), &from)?;
+            if level > from {
+                Ok(())
+            } else {
+                Err(format!("bootstraps level {from} to {level}, which is not above"))
+            }
+        }
         Op::Linear { steps, .. } | Op::LinearRows { steps } => {
             let (from, _) = ct(0)?;
             (1..args.len()).try_for_each(pt)?;
@@ -285,14 +304,18 @@ fn product_fits(plan: &Plan, args: &[&Node]) -> Result<(), String> {
 }
 
 fn keys(plan: &Plan) -> Result<(), VerifyError> {
+    let has = |node: NodeId, Key { kind, level }: Key| {
+        let found = plan.keys.iter().any(|k: &Key| k.kind == kind && k.level >= level);
+        if found { Ok(()) } else { Err(VerifyError::MissingKey { node, kind, level }) }
+    };
     for (i, n) in plan.nodes.iter().enumerate() {
         let Some(level) = n.level() else { continue };
+        if matches!(n.op, Op::Bootstrap { .. }) {
+            plan.params.bootstrap_keys().into_iter().try_for_each(|key| has(NodeId(i as u32), key))?;
+        }
         for kind in static_keys(plan, n) {
             let level = n.args.first().and_then(|&a| plan.node(a).level()).unwrap_or(level);
-            let node = NodeId(i as u32);
-            if !plan.keys.iter().any(|k: &Key| k.kind == kind && k.level >= level) {
-                return Err(VerifyError::MissingKey { node, kind, level });
-            }
+            has(NodeId(i as u32), Key { kind, level })?;
         }
     }
     Ok(())
@@ -358,7 +381,16 @@ mod tests {
         let q = vec![q0, q1];
         let scale = Params::canonical_scales(&q, (1u64 << 40) as f64);
         let security = SecurityLevel { bits: 128 };
-        Params { ring: TOY_RING, q, special: vec![special], digit: 1, scale, security, insecure: true }
+        Params {
+            ring: TOY_RING,
+            q,
+            special: vec![special],
+            digit: 1,
+            scale,
+            security,
+            insecure: true,
+            bootstrap: None,
+        }
     }
 
     /// `x` at level 1, a constant, and one operation on them.

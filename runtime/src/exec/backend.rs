@@ -88,6 +88,13 @@ pub trait Backend: Sync {
     fn combine(&self, terms: &[(f64, &Self::Ciphertext)]) -> Result<Self::Ciphertext, OpError>;
     /// The same value at a lower level
     fn adjust(&self, a: &Self::Ciphertext, level: Level) -> Result<Self::Ciphertext, OpError>;
+    /// CKKS: the same value, at most 2^`log_bound`, at a higher level
+    fn bootstrap(
+        &self,
+        a: &Self::Ciphertext,
+        log_bound: u32,
+        level: Level,
+    ) -> Result<Self::Ciphertext, OpError>;
     /// A linear map; 1 level with masks, else 0
     fn linear(&self, x: &[Self::Ciphertext], map: &Map) -> Result<Vec<Self::Ciphertext>, OpError>;
     /// CKKS: the product of the matrices in every lane, inner extent `inner`; 2 levels

@@ -1,6 +1,7 @@
 //! The levels and scales of a plan, without values: what the arithmetic will do to the books of every ciphertext.
 
 use super::backend::{Backend, Map, OpError};
+use plan::bootstrap::SLOTS_TO_COEFFS;
 use plan::{Level, Params};
 
 /// Level and scale of a ciphertext.
@@ -74,6 +75,13 @@ impl Backend for Books<'_> {
     fn adjust(&self, a: &Book, level: Level) -> Result<Book, OpError> {
         if level >= a.level {
             return Err(OpError::Level { needed: level.0 + 1, available: a.level.0 });
+        }
+        Ok(self.fresh(level))
+    }
+    fn bootstrap(&self, a: &Book, _: u32, level: Level) -> Result<Book, OpError> {
+        let needed = SLOTS_TO_COEFFS;
+        if a.level.0 != needed || level <= a.level {
+            return Err(OpError::Level { needed, available: a.level.0 });
         }
         Ok(self.fresh(level))
     }

@@ -81,6 +81,9 @@ impl Backend for CkksScheme {
     fn adjust(&self, a: &Ciphertext, level: Level) -> Result<Ciphertext, OpError> {
         Ok(self.ckks.adjust(a, level.0 as usize)?)
     }
+    fn bootstrap(&self, _: &Ciphertext, _: u32, _: Level) -> Result<Ciphertext, OpError> {
+        Err(OpError::Unsupported { operation: "bootstrap", scheme: "ckks" })
+    }
     fn linear(&self, x: &[Ciphertext], map: &Map) -> Result<Vec<Ciphertext>, OpError> {
         if map.masks { ckks_linear::masked(self, x, map) } else { ckks_linear::unmasked(self, x, map) }
     }
@@ -118,7 +121,8 @@ impl Scheme for CkksScheme {
         match kind {
             KeyKind::Relinearize => vec![KeySource::SQUARE],
             KeyKind::Rotate(shift) => vec![KeySource::Galois(self.galois(shift))],
-            KeyKind::Product | KeyKind::Flip => vec![],
+            KeyKind::Conjugate => vec![KeySource::Galois(self.ckks.chain().ring_spec().conjugation())],
+            KeyKind::Product | KeyKind::Flip | KeyKind::Encapsulate | KeyKind::Raise => vec![],
         }
     }
 

@@ -101,6 +101,9 @@ impl Backend for Clear<'_> {
     fn adjust(&self, a: &Slots, level: Level) -> Result<Slots, OpError> {
         Ok(Slots { values: a.values.clone(), book: self.books.adjust(&a.book, level)? })
     }
+    fn bootstrap(&self, a: &Slots, log_bound: u32, level: Level) -> Result<Slots, OpError> {
+        Ok(Slots { values: a.values.clone(), book: self.books.bootstrap(&a.book, log_bound, level)? })
+    }
     fn linear(&self, x: &[Slots], map: &Map) -> Result<Vec<Slots>, OpError> {
         let books: Vec<Book> = x.iter().map(|a| a.book).collect();
         let out = self.books.linear(&books, map)?;

@@ -241,6 +241,10 @@ impl<'p, B: Backend> Evaluator<'_, 'p, B> {
                 let level = self.node.level().unwrap_or(Level(0));
                 self.each(|e, k| b.adjust(&e.ct(0)[k], level))
             }
+            Op::Bootstrap { log_bound } => {
+                let level = self.node.level().unwrap_or(Level(0));
+                self.each(|e, k| b.bootstrap(&e.ct(0)[k], *log_bound, level))
+            }
             Op::Linear { steps, split, masks } => {
                 let (from, matrix) = self.matrix(steps)?;
                 let geometry = &self.plan.geometry;

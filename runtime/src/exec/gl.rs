@@ -95,6 +95,9 @@ impl Backend for GlScheme {
         let transposed: Vec<f64> = (0..slots.len()).map(at).collect();
         Ok(self.gl.matmul_plain(a, &self.encode_factor(&transposed, a.level())?)?)
     }
+    fn bootstrap(&self, _: &GlCiphertext, _: u32, _: Level) -> Result<GlCiphertext, OpError> {
+        Err(OpError::Unsupported { operation: "bootstrap", scheme: "gl" })
+    }
     fn flip(&self, a: &GlCiphertext) -> Result<GlCiphertext, OpError> {
         Ok(self.gl.transpose(a, &self.keys)?)
     }
@@ -121,6 +124,7 @@ impl Scheme for GlScheme {
             KeyKind::Rotate(shift) => GlOperation::Rotate(rotation(shift)),
             KeyKind::Product => GlOperation::Product,
             KeyKind::Flip => GlOperation::Transpose,
+            KeyKind::Conjugate | KeyKind::Encapsulate | KeyKind::Raise => return vec![],
         })
     }
 

@@ -28,7 +28,16 @@ fn toy_params(ring: RingSpec) -> Params {
         std::iter::once(55).chain(std::iter::repeat_n(45, TOP as usize)).map(&mut prime).collect();
     let special = vec![prime(56), prime(56)];
     let scale = Params::canonical_scales(&q, 2f64.powi(45));
-    Params { ring, q, special, digit: 2, scale, security: SecurityLevel { bits: 128 }, insecure: true }
+    Params {
+        ring,
+        q,
+        special,
+        digit: 2,
+        scale,
+        security: SecurityLevel { bits: 128 },
+        insecure: true,
+        bootstrap: None,
+    }
 }
 
 fn geometry(scheme: Scheme) -> Geometry {
