@@ -100,10 +100,6 @@ pub fn plan_json(plan: &Plan) -> Value {
 /// A plan on a few lines.
 pub fn plan_text(plan: &Plan) -> String {
     let p = &plan.params;
-    let ring = match p.ring {
-        RingSpec::PowerOfTwo { log_n } => format!("Z[X]/(X^{} + 1)", 1usize << log_n),
-        RingSpec::Gl { n, p } => format!("R(n = {n}, p = {p})"),
-    };
     let (start, end) = levels(plan);
     let security = if p.insecure {
         format!("security   NONE: a toy ring for trials, log2(PQ) {:.0}", p.log_pq())
@@ -113,11 +109,12 @@ pub fn plan_text(plan: &Plan) -> String {
     };
     let e = &plan.estimate;
     format!(
-        "plan       {} in {}, ring {ring}, dimension {}\n{security}\n\
+        "plan       {} in {}, ring {}, dimension {}\n{security}\n\
          levels     {} used, from {start} to {end}; no bootstrap\n\
          estimate   {} key switches, keys {}, peak memory {}",
         plan.program,
         plan.geometry.scheme.name(),
+        p.ring,
         p.ring.degree(),
         e.levels_used,
         e.key_switches,

@@ -5,7 +5,7 @@ use crate::analysis::level::deepest_path;
 use crate::analysis::level_cost::{Kind, TABLE};
 use crate::driver::Compiled;
 use plan::text::operation;
-use plan::{KeyKind, NodeId, Plan, RingSpec, security};
+use plan::{KeyKind, NodeId, Plan, security};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -29,11 +29,13 @@ pub fn explain(compiled: &Compiled) -> String {
 
 fn write_plan(f: &mut String, plan: &Plan) -> std::fmt::Result {
     let p = &plan.params;
-    let ring = match p.ring {
-        RingSpec::PowerOfTwo { log_n } => format!("Z[X]/(X^{} + 1)", 1usize << log_n),
-        RingSpec::Gl { n, p } => format!("R(n = {n}, p = {p})"),
-    };
-    writeln!(f, "scheme    {}, ring {ring} of dimension {}", plan.geometry.scheme.name(), p.ring.degree())?;
+    writeln!(
+        f,
+        "scheme    {}, ring {} of dimension {}",
+        plan.geometry.scheme.name(),
+        p.ring,
+        p.ring.degree()
+    )?;
     match security::max_log_pq(p.ring.degree(), p.security.bits) {
         Some(bound) if !p.insecure => writeln!(
             f,

@@ -13,6 +13,8 @@ use std::time::Instant;
 const RINGS: [(&str, RingSpec); 2] =
     [("X^32768 + 1", RingSpec::PowerOfTwo { log_n: 15 }), ("GL (64, 257)", RingSpec::Gl { n: 64, p: 257 })];
 
+const TOO_FEW: &str = "too few primes";
+
 fn main() -> Result<(), Box<dyn Error>> {
     for (name, ring) in RINGS {
         transforms(name, ring)?;
@@ -25,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// One limb: transforms and a pointwise product.
 fn transforms(name: &str, spec: RingSpec) -> Result<(), Box<dyn Error>> {
-    let ring = Ring::new(spec, &primes_near(45, spec.modulus_step(), 1, &[])?)?;
+    let ring = Ring::new(spec, &primes_near(45, spec.modulus_step(), 1, &[]).ok_or(TOO_FEW)?)?;
     let mut poly = ring.lift(&Sampler::from_seed([1; 32]).gaussian(spec.degree()), 1);
     println!("{name}, one limb of 45 bits");
     let mut coefficients = poly.clone();
@@ -51,9 +53,9 @@ fn operations(
     alpha: usize,
 ) -> Result<(), Box<dyn Error>> {
     let step = ring.modulus_step();
-    let mut primes = primes_near(43, step, 1, &[])?;
-    primes.extend(primes_near(40, step, count - 1, &[])?);
-    let special = primes_near(43, step, special, &primes)?;
+    let mut primes = primes_near(43, step, 1, &[]).ok_or(TOO_FEW)?;
+    primes.extend(primes_near(40, step, count - 1, &[]).ok_or(TOO_FEW)?);
+    let special = primes_near(43, step, special, &primes).ok_or(TOO_FEW)?;
     println!("{name}, {count} primes, {} special primes, alpha {alpha}", special.len());
     let start = Instant::now();
     let chain = Chain::new(ChainSpec { ring, primes, gadget: Gadget { special, alpha } })?;

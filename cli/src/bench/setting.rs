@@ -90,12 +90,8 @@ impl Problem {
     pub fn describe(&self, level: usize) -> Value {
         let p = &self.plan.params;
         let g = &self.plan.geometry;
-        let ring = match p.ring {
-            RingSpec::PowerOfTwo { log_n } => format!("Z[X]/(X^{} + 1)", 1u64 << log_n),
-            RingSpec::Gl { n, p } => format!("R(n = {n}, p = {p})"),
-        };
         json!({
-            "ring": ring, "dimension": p.ring.degree(), "security_bits": p.security.bits, "level": level,
+            "ring": p.ring.to_string(), "dimension": p.ring.degree(), "security_bits": p.security.bits, "level": level,
             "limbs": level + 1, "special": p.special.len(), "digit": p.digit, "log_pq": p.log_pq(),
             "log_scale": LOG_SCALE, "shape": [g.lanes, g.rows, g.cols],
         })

@@ -3,6 +3,7 @@
 
 use crate::bootstrap::Bootstrapping;
 use crate::prime::is_prime;
+use crate::ring::{InvalidRing, RingSpec};
 use crate::security::{self, SecurityLevel};
 use crate::units::Level;
 use serde::{Deserialize, Serialize};
@@ -25,48 +26,6 @@ impl Scheme {
             Scheme::Gl => "gl",
         }
     }
-}
-
-/// The ring of the secret key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum RingSpec {
-    /// `Z[X] / (X^N + 1)`, N = 2^log_n.
-    PowerOfTwo {
-        /// log2 of the ring dimension
-        log_n: u32,
-    },
-    /// R(n, p) = `Z[X, W] / (X^{2n} + 1, Phi_p(W))`, dimension 2 n (p - 1).
-    Gl {
-        /// side of the matrices, a power of two
-        n: usize,
-        /// an odd prime; p - 1 matrices per ciphertext
-        p: usize,
-    },
-}
-
-impl RingSpec {
-    /// Ring dimension N over Z.
-    pub fn degree(self) -> usize {
-        match self {
-            RingSpec::PowerOfTwo { log_n } => 1 << log_n,
-            RingSpec::Gl { n, p } => 2 * n * (p - 1),
-        }
-    }
-    /// Every prime modulus must be 1 modulo this, so that the ring splits completely and its transforms exist.
-    pub fn modulus_step(self) -> u64 {
-        match self {
-            RingSpec::PowerOfTwo { log_n } => 2 << log_n,
-            RingSpec::Gl { n, p } => lcm(lcm(4 * n as u64, p as u64), p as u64 - 1),
-        }
-    }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-fn lcm(a: u64, b: u64) -> u64 {
-    a / gcd(a, b) * b
 }
 
 /// Standard deviation of every error coefficient.
@@ -144,7 +103,10 @@ pub enum ParamsError {
         /// value found
         found: f64,
     },
-    /// A count is wrong or the ring is malformed.
+    /// The values name no ring.
+    #[error(transparent)]
+    Ring(#[from] InvalidRing),
+    /// A count is wrong.
     #[error("{0}")]
     Malformed(&'static str),
 }
@@ -175,7 +137,8 @@ impl Params {
     }
     /// Verifies everything a stranger could have changed: primes, scales, security.
     pub fn check(&self) -> Result<(), ParamsError> {
-        self.check_ring()?;
+        self.ring.validate()?;
+        self.check_counts()?;
         let step = self.ring.modulus_step();
         let mut all: Vec<u64> = self.all_moduli().collect();
         if let Some(&modulus) = all.iter().find(|&&q| q >> 61 != 0 || q % step != 1 || !is_prime(q)) {
@@ -198,22 +161,7 @@ impl Params {
         self.check_bootstrap()
     }
 
-    fn check_ring(&self) -> Result<(), ParamsError> {
-        let well_formed = match self.ring {
-            RingSpec::PowerOfTwo { log_n } => (3..=17).contains(&log_n),
-            RingSpec::Gl { n, p } => {
-                n.is_power_of_two()
-                    && (4..=512).contains(&n)
-                    && p % 2 == 1
-                    && p < 1 << 16
-                    && is_prime(p as u64)
-            }
-        };
-        if !well_formed {
-            return Err(ParamsError::Malformed(
-                "the ring is neither X^N + 1 with N = 2^3 .. 2^17 nor R(n, p) with n = 4 .. 512",
-            ));
-        }
+    fn check_counts(&self) -> Result<(), ParamsError> {
         if self.q.is_empty() || self.scale.len() != self.q.len() || self.digit == 0 || self.special.is_empty()
         {
             return Err(ParamsError::Malformed(

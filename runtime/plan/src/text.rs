@@ -4,7 +4,7 @@ use crate::bootstrap::SPARSE_WEIGHT;
 use crate::layout::Split;
 use crate::linear::LinearStep;
 use crate::op::TensorOp;
-use crate::params::{Params, RingSpec};
+use crate::params::Params;
 use crate::plan::{Form, KeyKind, Node, Op, Plan, Secrecy};
 use crate::security;
 use crate::tensor::{Tensor, show};
@@ -70,11 +70,7 @@ impl fmt::Display for Plan {
 }
 
 fn params(f: &mut fmt::Formatter<'_>, p: &Params) -> fmt::Result {
-    let ring = match p.ring {
-        RingSpec::PowerOfTwo { log_n } => format!("Z[X]/(X^{} + 1)", 1usize << log_n),
-        RingSpec::Gl { n, p } => format!("R(n = {n}, p = {p})"),
-    };
-    writeln!(f, "ring {ring}, dimension {}", p.ring.degree())?;
+    writeln!(f, "ring {}, dimension {}", p.ring, p.ring.degree())?;
     for (l, (q, s)) in p.q.iter().zip(&p.scale).enumerate() {
         writeln!(f, "modulus q{l} = {q} ; scale at level {l} = {s}")?;
     }

@@ -4,8 +4,9 @@
 use crate::bootstrap::{MAX_LOG_BOUND, SLOTS_TO_COEFFS};
 use crate::layout::{Geometry, Shift, Split};
 use crate::linear::{self, LinearStep, Operand};
-use crate::params::{ParamsError, RingSpec, Scheme};
+use crate::params::{ParamsError, Scheme};
 use crate::plan::{FORMAT, Form, Key, KeyKind, Node, Op, Plan, Secrecy};
+use crate::ring::RingSpec;
 use crate::units::{Level, NodeId};
 
 /// What is wrong with a plan.

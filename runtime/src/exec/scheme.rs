@@ -3,7 +3,6 @@
 
 use super::backend::{Backend, OpError};
 use crate::math::sampler::Sampler;
-use crate::ring::RingSpec;
 use crate::rlwe::{
     Chain, ChainSpec, Ciphertext, EvaluationKeys, Gadget, KeySource, PublicKey, RlweError, SecretKey,
 };
@@ -65,21 +64,13 @@ pub trait Scheme: Backend + Sized {
     fn assemble(&self, parts: Vec<Ciphertext>) -> Result<Self::Ciphertext, OpError>;
 }
 
-/// The ring of a plan in the terms of the arithmetic.
-pub fn ring_spec(ring: plan::RingSpec) -> RingSpec {
-    match ring {
-        plan::RingSpec::PowerOfTwo { log_n } => RingSpec::PowerOfTwo { log_n },
-        plan::RingSpec::Gl { n, p } => RingSpec::Gl { n, p },
-    }
-}
-
 /// The modulus chain of a plan.
 ///
 /// # Errors
 /// When the moduli do not fit the ring.
 pub fn chain(params: &Params) -> Result<Chain, RlweError> {
     let gadget = Gadget { special: params.special.clone(), alpha: params.digit };
-    Chain::new(ChainSpec { ring: ring_spec(params.ring), primes: params.q.clone(), gadget })
+    Chain::new(ChainSpec { ring: params.ring, primes: params.q.clone(), gadget })
 }
 
 /// Makes the evaluation keys a plan lists.

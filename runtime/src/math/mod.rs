@@ -4,8 +4,10 @@ pub mod embedding;
 pub mod fft;
 pub mod modulus;
 pub mod ntt;
-pub mod prime;
 pub(crate) mod products;
 pub mod rns;
+pub mod root;
 pub mod sampler;
 pub(crate) mod simd;
+
+pub use plan::prime;

@@ -13,9 +13,10 @@
 
 use crate::math::{
     modulus::{Modulus, Shoup, reduce_below},
-    prime::{PrimeError, element_of_order, factor},
+    root::{RootError, element_of_order},
     simd::{COLUMNS, CyclicTables, NegacyclicTables, Simd},
 };
+use plan::prime::factor;
 
 /// Tables of the negacyclic transform of length N modulo q.
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ impl NegacyclicNtt {
     ///
     /// # Errors
     /// When q is not 1 mod 2N.
-    pub fn new(modulus: Modulus, log_n: u32) -> Result<NegacyclicNtt, PrimeError> {
+    pub fn new(modulus: Modulus, log_n: u32) -> Result<NegacyclicNtt, RootError> {
         let n = 1usize << log_n;
         let psi = element_of_order(2 * n as u64, &modulus)?;
         let mut forward = vec![modulus.shoup(1); n];
@@ -160,7 +161,7 @@ impl CyclicNtt {
     ///
     /// # Errors
     /// When q is not 1 mod M.
-    pub fn new(modulus: Modulus, length: usize) -> Result<CyclicNtt, PrimeError> {
+    pub fn new(modulus: Modulus, length: usize) -> Result<CyclicNtt, RootError> {
         let root = element_of_order(length as u64, &modulus)?;
         let power = |e: usize| modulus.shoup(modulus.pow(root, (e % length) as u64));
         let mut stages = Vec::new();

@@ -12,9 +12,9 @@
 use crate::math::{
     modulus::{Modulus, Shoup},
     ntt::{CyclicNtt, NegacyclicNtt, bit_reverse},
-    prime::{PrimeError, element_of_order},
+    root::{RootError, element_of_order},
 };
-use crate::ring::spec::RingSpec;
+use crate::ring::RingSpec;
 
 /// Tables of the transform modulo one prime.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ struct WAxis {
 
 impl LimbRing {
     /// Tables for a valid ring and a prime that is 1 modulo its step.
-    pub(crate) fn new(spec: RingSpec, modulus: Modulus) -> Result<LimbRing, PrimeError> {
+    pub(crate) fn new(spec: RingSpec, modulus: Modulus) -> Result<LimbRing, RootError> {
         let x_axis = NegacyclicNtt::new(modulus, spec.x_len().ilog2())?;
         let w_axis = match spec {
             RingSpec::PowerOfTwo { .. } => None,
@@ -94,7 +94,7 @@ impl LimbRing {
 }
 
 impl WAxis {
-    fn new(spec: RingSpec, modulus: Modulus) -> Result<WAxis, PrimeError> {
+    fn new(spec: RingSpec, modulus: Modulus) -> Result<WAxis, RootError> {
         let (m, p, len) = (&modulus, spec.p() as u64, spec.w_len());
         let cyclic = CyclicNtt::new(modulus, len)?;
         let eta = element_of_order(p, m)?;

@@ -6,21 +6,20 @@
 
 mod arithmetic;
 mod constants;
-mod galois;
 mod limb;
 mod poly;
-mod spec;
+mod value_map;
 
-pub use galois::Galois;
+pub use plan::ring::{Galois, InvalidRing, RingSpec};
 pub use poly::{Form, Poly};
-pub use spec::{MAX_DEGREE, RingSpec};
 
 pub(crate) use arithmetic::{for_each_limb, for_each_limb_pair};
-pub(crate) use galois::ValueMap;
+pub(crate) use value_map::ValueMap;
 
 use crate::math::modulus::{MAX_MODULUS_BITS, Modulus};
-use crate::math::prime::{PrimeError, is_prime};
+use crate::math::root::RootError;
 use limb::LimbRing;
+use plan::prime::is_prime;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -28,13 +27,8 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RingError {
     /// The values do not name a ring.
-    #[error("{spec:?} is not a ring: {reason}")]
-    InvalidSpec {
-        /// the values
-        spec: RingSpec,
-        /// the condition they fail
-        reason: &'static str,
-    },
+    #[error(transparent)]
+    InvalidSpec(#[from] InvalidRing),
     /// A modulus is not a prime in the supported range.
     #[error("modulus {modulus} is not an odd prime below 2^{MAX_MODULUS_BITS}")]
     InvalidModulus {
@@ -59,7 +53,7 @@ pub enum RingError {
     },
     /// Roots of unity are missing.
     #[error(transparent)]
-    Roots(#[from] PrimeError),
+    Roots(#[from] RootError),
     /// Words do not fill whole limbs.
     #[error("{words} words are not whole limbs of {degree} words")]
     PartialLimb {

@@ -1,7 +1,7 @@
 //! The ring against naive evaluation and multiplication.
 
 use super::*;
-use crate::math::prime::{element_of_order, primes_near};
+use crate::math::{prime::primes_near, root::element_of_order};
 use proptest::prelude::*;
 
 const TOY_RINGS: [RingSpec; 7] = [
