@@ -40,7 +40,8 @@ impl Gl {
     pub fn add_plain(&self, a: &GlCiphertext, m: &GlPlaintext) -> Result<GlCiphertext, GlError> {
         self.check_plain(a, m)?;
         check_scales(a.scale(), m.scale())?;
-        self.assemble(a.scale(), |k| self.chain.add_plain(&a.diagonals()[k], &m.diagonals()[k]))
+        let count = a.diagonals().len().max(m.diagonals().len());
+        self.assemble(count, a.scale(), |k| self.chain.add_plain(a.diagonal(k), m.diagonal(k)))
     }
 
     /// sum_i c_i A_i at the canonical scale one level below, with one rescale. All operands have the same level; their
@@ -62,13 +63,14 @@ impl Gl {
             .collect();
         let integers = integers?;
         let diagonal = |k: usize| {
-            let mut sum = self.chain.mul_integer(&first.diagonals()[k], integers[0]);
+            let mut sum = self.chain.mul_integer(first.diagonal(k), integers[0]);
             for (&c, (_, a)) in integers.iter().zip(terms).skip(1) {
-                self.chain.add_assign(&mut sum, &self.chain.mul_integer(&a.diagonals()[k], c))?;
+                self.chain.add_assign(&mut sum, &self.chain.mul_integer(a.diagonal(k), c))?;
             }
             self.chain.rescale(&sum)
         };
-        self.assemble(target, diagonal)
+        let count = terms.iter().map(|(_, a)| a.diagonals().len()).max().unwrap_or(0);
+        self.assemble(count, target, diagonal)
     }
 
     /// The same batch at a lower level, by forgetting limbs: the scale stays.
@@ -103,7 +105,8 @@ impl Gl {
     ) -> Result<GlCiphertext, GlError> {
         self.check_pair(a, b)?;
         check_scales(a.scale(), b.scale())?;
-        self.assemble(a.scale(), |k| f(&a.diagonals()[k], &b.diagonals()[k]))
+        let count = a.diagonals().len().max(b.diagonals().len());
+        self.assemble(count, a.scale(), |k| f(a.diagonal(k), b.diagonal(k)))
     }
 }
 

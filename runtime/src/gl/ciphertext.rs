@@ -1,19 +1,24 @@
-//! Encrypted and encoded batches of matrices.
+//! Encrypted and encoded batches of matrices, and slices of them.
+//!
+//! A batch has n diagonals. A *slice* has one: a vector of n entries beside every matrix of a batch. Wherever a slice meets
+//! matrices it stands for those whose columns all equal the vector, that is, whose diagonals are all the same: operations
+//! read diagonal k of either as [`GlCiphertext::diagonal`], and are n times cheaper between slices.
 
 use crate::gl::{Gl, GlError};
 use crate::ring::{Form, Poly};
 use crate::rlwe::{Ciphertext, RlweError};
 use rayon::prelude::*;
 
-/// An encrypted batch of matrices: one RLWE ciphertext of degree 1 per diagonal, all at one level, with the exact scale.
+/// An encrypted batch of matrices: one RLWE ciphertext of degree 1 per diagonal, all at one level, with the exact scale;
+/// or an encrypted slice, a single one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GlCiphertext {
     diagonals: Vec<Ciphertext>,
     scale: f64,
 }
 
-/// An encoded batch of matrices: one polynomial of values per diagonal, with the exact scale. It serves every level up to
-/// its own.
+/// An encoded batch of matrices: one polynomial of values per diagonal, with the exact scale; or an encoded slice, a single
+/// one. It serves every level up to its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GlPlaintext {
     diagonals: Vec<Poly>,
@@ -51,9 +56,19 @@ impl GlCiphertext {
         self.scale
     }
 
-    /// Diagonal k at index k.
+    /// Diagonal k at index k; of a slice, the only one.
     pub fn diagonals(&self) -> &[Ciphertext] {
         &self.diagonals
+    }
+
+    /// Diagonal k of the matrices this is or, for a slice, stands for.
+    pub fn diagonal(&self, k: usize) -> &Ciphertext {
+        &self.diagonals[k % self.diagonals.len()]
+    }
+
+    /// Whether this is a slice.
+    pub fn is_slice(&self) -> bool {
+        self.diagonals.len() == 1
     }
 
     /// Bytes of the residues.
@@ -77,9 +92,19 @@ impl GlPlaintext {
         self.scale
     }
 
-    /// Diagonal k at index k.
+    /// Diagonal k at index k; of a slice, the only one.
     pub fn diagonals(&self) -> &[Poly] {
         &self.diagonals
+    }
+
+    /// Diagonal k of the matrices this is or, for a slice, stands for.
+    pub fn diagonal(&self, k: usize) -> &Poly {
+        &self.diagonals[k % self.diagonals.len()]
+    }
+
+    /// Whether this is a slice.
+    pub fn is_slice(&self) -> bool {
+        self.diagonals.len() == 1
     }
 }
 
@@ -93,22 +118,29 @@ impl Gl {
         Ok(ct.diagonals.iter().try_for_each(|diagonal| self.chain.check(diagonal))?)
     }
 
+    /// Checks a number of diagonals: those of matrices or of a slice.
     pub(crate) fn check_diagonals(&self, found: usize) -> Result<(), GlError> {
+        if found == 1 { Ok(()) } else { self.check_matrices(found) }
+    }
+
+    /// Checks a number of diagonals: those of matrices.
+    pub(crate) fn check_matrices(&self, found: usize) -> Result<(), GlError> {
         if found == self.side { Ok(()) } else { Err(GlError::WrongDiagonals { side: self.side, found }) }
     }
 
-    /// The ciphertext with the given diagonals, computed in parallel.
+    /// The ciphertext with the given diagonals, `count` of them, computed in parallel.
     pub(crate) fn assemble(
         &self,
+        count: usize,
         scale: f64,
         diagonal: impl Fn(usize) -> Result<Ciphertext, RlweError> + Send + Sync,
     ) -> Result<GlCiphertext, GlError> {
         let diagonals: Result<Vec<Ciphertext>, RlweError> =
-            (0..self.side).into_par_iter().map(diagonal).collect();
+            (0..count).into_par_iter().map(diagonal).collect();
         Ok(GlCiphertext::from_parts(diagonals?, scale))
     }
 
-    /// Checks that two ciphertexts have all diagonals and the same level.
+    /// Checks that two ciphertexts, matrices or slices, have the same level.
     pub(crate) fn check_pair(&self, a: &GlCiphertext, b: &GlCiphertext) -> Result<(), GlError> {
         self.check_diagonals(a.diagonals.len())?;
         self.check_diagonals(b.diagonals.len())?;
@@ -118,7 +150,7 @@ impl Gl {
         Ok(())
     }
 
-    /// Checks that both operands have all diagonals and that the plaintext serves the level of the ciphertext.
+    /// Checks that the plaintext, matrices or a slice like the ciphertext, serves its level.
     pub(crate) fn check_plain(&self, a: &GlCiphertext, m: &GlPlaintext) -> Result<(), GlError> {
         self.check_diagonals(a.diagonals.len())?;
         self.check_diagonals(m.diagonals.len())?;

@@ -10,11 +10,10 @@ pub(crate) fn gather(matrices: &Matrices, k: usize) -> Vec<Complex> {
     matrices.entries().chunks_exact(n).enumerate().map(row).collect()
 }
 
-/// The batch whose diagonals these are, all n of them with the same number of slots.
-pub(crate) fn scatter(diagonals: &[Vec<Complex>]) -> Matrices {
-    let n = diagonals.len();
-    let count = diagonals.first().map_or(0, Vec::len) / n.max(1);
-    Matrices::from_fn(count, n, |l, j, c| diagonals[(c + n - j) % n][l * n + j])
+/// The batch of side n whose diagonals these are: n of them, or one for all, with the same number of slots.
+pub(crate) fn scatter(n: usize, diagonals: &[Vec<Complex>]) -> Matrices {
+    let (count, distinct) = (diagonals.first().map_or(0, Vec::len) / n, diagonals.len());
+    Matrices::from_fn(count, n, |l, j, c| diagonals[(c + n - j) % distinct][l * n + j])
 }
 
 #[cfg(test)]
@@ -28,6 +27,8 @@ mod tests {
         let diagonals: Vec<Vec<Complex>> = (0..n).map(|k| gather(&m, k)).collect();
         assert_eq!(diagonals[3][2 * n + 1], m.get(2, 1, 0));
         assert_eq!(diagonals[1][3], m.get(0, 3, 0));
-        assert_eq!(scatter(&diagonals), m);
+        assert_eq!(scatter(n, &diagonals), m);
+        let columns = scatter(n, &diagonals[2..3]);
+        assert!((0..n).all(|c| columns.get(1, 3, c) == m.get(1, 3, 1)));
     }
 }

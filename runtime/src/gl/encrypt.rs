@@ -46,27 +46,43 @@ impl Gl {
         encrypt: impl Fn(&Poly, &mut Sampler) -> Result<Ciphertext, RlweError> + Sync,
     ) -> Result<GlCiphertext, GlError> {
         self.check_diagonals(plaintext.diagonals().len())?;
-        let mut samplers: Vec<Sampler> = (0..self.side).map(|_| Sampler::from_seed(sampler.seed())).collect();
+        let mut samplers: Vec<Sampler> =
+            plaintext.diagonals().iter().map(|_| Sampler::from_seed(sampler.seed())).collect();
         let pairs = plaintext.diagonals().par_iter().zip(&mut samplers);
         let diagonals: Result<Vec<Ciphertext>, RlweError> =
             pairs.map(|(f, sampler)| encrypt(f, sampler)).collect();
         Ok(GlCiphertext::from_parts(diagonals?, plaintext.scale()))
     }
 
-    /// The p - 1 matrices of a ciphertext, with its noise. Coefficients must be below half the product of the first two
-    /// primes (at level 0, half of q_0).
+    /// The p - 1 matrices of a ciphertext, with its noise; those of a slice have equal columns. Coefficients must be below
+    /// half the product of the first two primes (at level 0, half of q_0).
     ///
     /// # Errors
     /// [`GlError::WrongDiagonals`].
     pub fn decrypt(&self, secret: &SecretKey, ct: &GlCiphertext) -> Result<Matrices, GlError> {
         self.check_diagonals(ct.diagonals().len())?;
+        Ok(scatter(self.side, &self.decrypt_diagonals(secret, ct)?))
+    }
+
+    /// The (p - 1) n entries `[matrix][row]` of a slice, as [`Gl::decrypt`].
+    ///
+    /// # Errors
+    /// [`GlError::NotASlice`].
+    pub fn decrypt_slice(&self, secret: &SecretKey, ct: &GlCiphertext) -> Result<Vec<Complex>, GlError> {
+        self.check_slice(ct)?;
+        Ok(self.decrypt_diagonals(secret, ct)?.concat())
+    }
+
+    fn decrypt_diagonals(
+        &self,
+        secret: &SecretKey,
+        ct: &GlCiphertext,
+    ) -> Result<Vec<Vec<Complex>>, RlweError> {
         let level = ct.level().min(1);
         let diagonal = |f: &Ciphertext| -> Result<Vec<Complex>, RlweError> {
             let low = self.chain.drop_to_level(f, level)?;
             Ok(self.decode_diagonal(&self.chain.decrypt(secret, &low), ct.scale()))
         };
-        let diagonals: Result<Vec<Vec<Complex>>, RlweError> =
-            ct.diagonals().par_iter().map(diagonal).collect();
-        Ok(scatter(&diagonals?))
+        ct.diagonals().par_iter().map(diagonal).collect()
     }
 }

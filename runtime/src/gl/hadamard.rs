@@ -1,4 +1,4 @@
-//! Element-wise products, diagonal by diagonal as in CKKS; one level each.
+//! Element-wise products, diagonal by diagonal as in CKKS; one level each. A slice as a factor multiplies every column.
 
 use crate::gl::{Gl, GlCiphertext, GlError, GlPlaintext, check_scales};
 use crate::rlwe::EvaluationKeys;
@@ -16,8 +16,9 @@ impl Gl {
     ) -> Result<GlCiphertext, GlError> {
         self.check_pair(a, b)?;
         let scale = self.product_scale(a.scale(), b.scale(), a.level())?;
-        self.assemble(scale, |k| {
-            let product = self.chain.tensor(&a.diagonals()[k], &b.diagonals()[k])?;
+        let count = a.diagonals().len().max(b.diagonals().len());
+        self.assemble(count, scale, |k| {
+            let product = self.chain.tensor(a.diagonal(k), b.diagonal(k))?;
             self.chain.relinearize_rescale(&product, keys)
         })
     }
@@ -29,7 +30,7 @@ impl Gl {
     pub fn hadamard_square(&self, a: &GlCiphertext, keys: &EvaluationKeys) -> Result<GlCiphertext, GlError> {
         self.check_diagonals(a.diagonals().len())?;
         let scale = self.product_scale(a.scale(), a.scale(), a.level())?;
-        self.assemble(scale, |k| {
+        self.assemble(a.diagonals().len(), scale, |k| {
             self.chain.relinearize_rescale(&self.chain.tensor_square(&a.diagonals()[k])?, keys)
         })
     }
@@ -58,14 +59,15 @@ impl Gl {
         }
         let scale = self.product_scale(a.scale(), p.scale(), a.level())?;
         let diagonal = |k: usize| {
-            let mut sum = self.chain.mul_plain(&a.diagonals()[k], &p.diagonals()[k])?;
+            let mut sum = self.chain.mul_plain(a.diagonal(k), p.diagonal(k))?;
             for (b, m) in &terms[1..] {
-                for (part, factor) in sum.parts_mut().iter_mut().zip(b.diagonals()[k].parts()) {
-                    self.chain.ring().mul_add_assign(part, factor, &m.diagonals()[k]);
+                for (part, factor) in sum.parts_mut().iter_mut().zip(b.diagonal(k).parts()) {
+                    self.chain.ring().mul_add_assign(part, factor, m.diagonal(k));
                 }
             }
             self.chain.rescale(&sum)
         };
-        self.assemble(scale, diagonal)
+        let extents = terms.iter().map(|(b, m)| b.diagonals().len().max(m.diagonals().len()));
+        self.assemble(extents.max().unwrap_or(0), scale, diagonal)
     }
 }

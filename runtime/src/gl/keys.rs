@@ -12,10 +12,14 @@ pub enum GlOperation {
     Hadamard,
     /// A B^dagger, both encrypted: two keys per diagonal
     Product,
+    /// A A^dagger: one key per diagonal and a second for those up to n/2, all of them among those of `Product`
+    Gram,
     /// P B^dagger, P in clear: one key per diagonal, all of them among those of `Product`
     PlainLeftProduct,
     /// transpose: one key per diagonal but the first
     Transpose,
+    /// transpose in steps: log2(n) keys, (n/2) log2(n) key switches
+    TransposeInSteps,
     /// conjugate transpose: one key per diagonal, those of `PlainLeftProduct`
     ConjugateTranspose,
     /// complex conjugate: one key
@@ -31,6 +35,11 @@ impl Gl {
         spec.compose(spec.conjugation(), spec.rotation(k as i64))
     }
 
+    /// Powers of two below n: rotations by them make all others.
+    pub(crate) fn row_steps(&self) -> impl Iterator<Item = usize> {
+        (0..self.side.ilog2()).map(|bit| 1 << bit)
+    }
+
     /// The sources of the keys an operation needs, in order.
     pub fn key_sources(&self, operation: GlOperation) -> Vec<KeySource> {
         let (spec, diagonals) = (self.chain.ring_spec(), 0..self.side);
@@ -40,10 +49,20 @@ impl Gl {
                 .map(|k| self.dagger_map(k))
                 .flat_map(|g| [KeySource::Galois(g), KeySource::Product(g)])
                 .collect(),
+            GlOperation::Gram => diagonals
+                .map(|k| (k, self.dagger_map(k)))
+                .flat_map(|(k, g)| {
+                    let product = (k <= self.side / 2).then_some(KeySource::Product(g));
+                    [KeySource::Galois(g)].into_iter().chain(product)
+                })
+                .collect(),
             GlOperation::PlainLeftProduct | GlOperation::ConjugateTranspose => {
                 diagonals.map(|k| KeySource::Galois(self.dagger_map(k))).collect()
             }
             GlOperation::Transpose => diagonals.map(|k| KeySource::Galois(spec.rotation(k as i64))).collect(),
+            GlOperation::TransposeInSteps => {
+                self.row_steps().map(|step| KeySource::Galois(spec.rotation(step as i64))).collect()
+            }
             GlOperation::Conjugate => vec![KeySource::Galois(spec.conjugation())],
             GlOperation::Rotate(rotation) => vec![KeySource::Galois(self.rotation_map(rotation))],
         };

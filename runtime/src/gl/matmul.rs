@@ -38,22 +38,48 @@ impl Gl {
     ) -> Result<GlCiphertext, GlError> {
         let (a, b) = *terms.first().ok_or(GlError::EmptySum)?;
         for (x, y) in terms {
-            self.check_pair(a, x)?;
-            self.check_pair(a, y)?;
+            self.check_operands(a, x)?;
+            self.check_operands(a, y)?;
             check_scales(a.scale() * b.scale(), x.scale() * y.scale())?;
         }
         let (level, scale) = (a.level(), self.product_scale(a.scale(), b.scale(), a.level())?);
         let operands: Vec<_> = terms.iter().map(|(x, y)| (components(x), components(y))).collect();
         let parts = trace_products(self.chain.ring(), level + 1, &operands);
-        let [d00, d10, d01, d11] = &parts[..] else { unreachable!("two components times two") };
-        let diagonal = |k: usize| {
-            let map = self.dagger_map(k);
-            let mut sum = self.switched(&d01[k], KeySource::Galois(map), keys)?;
-            sum.add_assign(&self.chain, &self.switched(&d11[k], KeySource::Product(map), keys)?);
-            sum.add_scaled(&self.chain, &d00[k], &d10[k]);
-            self.chain.mod_down_rescale(&sum)
-        };
-        self.assemble(scale, diagonal)
+        self.assemble(self.side, scale, |k| self.product_diagonal(&parts, k, keys))
+    }
+
+    /// A A^dagger. The result is Hermitian: diagonals beyond n/2 are those before it under one automorphism, so that
+    /// 3n/2 + 1 key switches do the work of 2n. The last are not divided by q_l with the rescale: they need special primes
+    /// larger than the digits of the level below. Needs the keys for [`GlOperation::Gram`](crate::gl::GlOperation).
+    ///
+    /// # Errors
+    /// At level 0, when shapes do not fit, or when a key is missing.
+    pub fn gram(&self, a: &GlCiphertext, keys: &EvaluationKeys) -> Result<GlCiphertext, GlError> {
+        self.check_operands(a, a)?;
+        let (level, scale) = (a.level(), self.product_scale(a.scale(), a.scale(), a.level())?);
+        let parts = trace_products(self.chain.ring(), level + 1, &[(components(a), components(a))]);
+        let half = self.side / 2;
+        let upper = self.assemble(half + 1, scale, |k| self.product_diagonal(&parts, k, keys))?;
+        let lower = self.assemble(half - 1, scale, |i| {
+            let k = half + 1 + i;
+            self.chain.automorphism(&upper.diagonals()[self.side - k], self.dagger_map(k), keys)
+        })?;
+        Ok(GlCiphertext::from_parts([upper.diagonals(), lower.diagonals()].concat(), scale))
+    }
+
+    /// Diagonal k of a product from the trace products d_00, d_10, d_01, d_11.
+    fn product_diagonal(
+        &self,
+        parts: &[Vec<Poly>],
+        k: usize,
+        keys: &EvaluationKeys,
+    ) -> Result<Ciphertext, RlweError> {
+        let [d00, d10, d01, d11] = parts else { unreachable!("two components times two") };
+        let map = self.dagger_map(k);
+        let mut sum = self.switched(&d01[k], KeySource::Galois(map), keys)?;
+        sum.add_assign(&self.chain, &self.switched(&d11[k], KeySource::Product(map), keys)?);
+        sum.add_scaled(&self.chain, &d00[k], &d10[k]);
+        self.chain.mod_down_rescale(&sum)
     }
 
     /// A P^dagger for an encoded batch P; no key.
@@ -71,7 +97,8 @@ impl Gl {
     pub fn matmul_plain_sum(&self, terms: &[(&GlCiphertext, &GlPlaintext)]) -> Result<GlCiphertext, GlError> {
         let (a, p) = *terms.first().ok_or(GlError::EmptySum)?;
         for (x, m) in terms {
-            self.check_pair(a, x)?;
+            self.check_operands(a, x)?;
+            self.check_matrices(m.diagonals().len())?;
             self.check_plain(x, m)?;
             check_scales(a.scale() * p.scale(), x.scale() * m.scale())?;
         }
@@ -97,6 +124,8 @@ impl Gl {
         b: &GlCiphertext,
         keys: &EvaluationKeys,
     ) -> Result<GlCiphertext, GlError> {
+        self.check_operands(b, b)?;
+        self.check_matrices(p.diagonals().len())?;
         self.check_plain(b, p)?;
         let (level, scale) = (b.level(), self.product_scale(b.scale(), p.scale(), b.level())?);
         let parts = trace_products(self.chain.ring(), level + 1, &[(vec![polys(p)], components(b))]);
@@ -106,7 +135,29 @@ impl Gl {
             sum.add_scaled(&self.chain, &parts[0][k], &zero);
             self.chain.mod_down_rescale(&sum)
         };
-        self.assemble(scale, diagonal)
+        self.assemble(self.side, scale, diagonal)
+    }
+
+    /// Checks that both are matrices, at one level.
+    fn check_operands(&self, a: &GlCiphertext, b: &GlCiphertext) -> Result<(), GlError> {
+        self.check_matrices(a.diagonals().len())?;
+        self.check_matrices(b.diagonals().len())?;
+        self.check_pair(a, b)
+    }
+
+    /// P B for an encoded batch P: (B^dagger P^dagger)^dagger, with two key switches per diagonal. Needs the keys for
+    /// [`GlOperation::ConjugateTranspose`](crate::gl::GlOperation).
+    ///
+    /// # Errors
+    /// As [`Gl::matmul_plain`], or when a key is missing.
+    pub fn matmul_plain_left(
+        &self,
+        p: &GlPlaintext,
+        b: &GlCiphertext,
+        keys: &EvaluationKeys,
+    ) -> Result<GlCiphertext, GlError> {
+        let product = self.matmul_plain(&self.conjugate_transpose(b, keys)?, p)?;
+        self.conjugate_transpose(&product, keys)
     }
 
     /// P c s' under s, for the source s' of a key.

@@ -26,6 +26,7 @@ mod matrices;
 pub mod noise;
 mod product;
 mod rotate;
+mod slice;
 mod transpose;
 
 pub use ciphertext::{GlCiphertext, GlPlaintext};
@@ -57,6 +58,20 @@ pub enum GlError {
         /// the value given
         found: f64,
     },
+    /// An operation on slices was given matrices.
+    #[error("needed a slice, found {found} diagonals")]
+    NotASlice {
+        /// diagonals found
+        found: usize,
+    },
+    /// More numbers than a slice has.
+    #[error("a slice has {slots} numbers, found {found}")]
+    SliceTooLong {
+        /// numbers in a slice
+        slots: usize,
+        /// numbers given
+        found: usize,
+    },
     /// Numbers do not fill square matrices.
     #[error("{entries} numbers are not whole {side} x {side} matrices")]
     PartialMatrix {
@@ -77,7 +92,8 @@ pub enum GlError {
         /// their side
         found_side: usize,
     },
-    /// A ciphertext or plaintext does not have one diagonal per column, all of one level.
+    /// A ciphertext or plaintext has neither one diagonal per column nor, where a slice may stand, a single one; or they
+    /// are not all of one level.
     #[error("needed {side} diagonals of one level and degree 1, found {found} or mixed ones")]
     WrongDiagonals {
         /// side of the matrices

@@ -11,6 +11,24 @@ pub fn propagated(side: usize, a_rms: f64, a_error: f64, b_rms: f64, b_error: f6
     (side as f64).sqrt() * (a_rms * b_error).hypot(b_rms * a_error)
 }
 
+/// The row sums of [`Gl::reduce_columns`](crate::gl::Gl::reduce_columns), for entries with independent errors e: sqrt(n) e.
+pub fn reduced(side: usize, error: f64) -> f64 {
+    (side as f64).sqrt() * error
+}
+
+/// A transpose in steps at `level`, averaged over the diagonals: log2(n) / 2 key switches each.
+pub fn transpose_in_steps(chain: &Chain, level: usize) -> f64 {
+    (f64::from(chain.ring_spec().rows().ilog2()) / 2.0).sqrt() * noise::key_switch(chain, level)
+}
+
+/// The key switches of A A^dagger at `level` >= 1, averaged over the diagonals: n/2 - 1 of them are images of others and
+/// have been switched once more at the level below.
+pub fn gram_switch(chain: &Chain, level: usize) -> f64 {
+    let side = chain.ring_spec().rows() as f64;
+    let images = ((side / 2.0 - 1.0) / side).sqrt() * noise::key_switch(chain, level - 1);
+    product_switch(chain, level).hypot(images)
+}
+
 /// The key switches of A B^dagger at `level` >= 1 and the division by P q_l: two digit parts, one rounding.
 pub fn product_switch(chain: &Chain, level: usize) -> f64 {
     let one = noise::key_switch_rescale(chain, level);

@@ -37,8 +37,8 @@ impl Gl {
         self.check_diagonals(a.diagonals().len())?;
         let map = self.rotation_map(rotation);
         let rotated =
-            |k: usize| self.chain.automorphism(&a.diagonals()[rotation.source(k, self.side)], map, keys);
-        self.assemble(a.scale(), rotated)
+            |k: usize| self.chain.automorphism(a.diagonal(rotation.source(k, self.side)), map, keys);
+        self.assemble(a.diagonals().len(), a.scale(), rotated)
     }
 
     /// Several rotations of one ciphertext; its diagonals are cut into digits once.
@@ -66,7 +66,8 @@ impl Gl {
             }
         }
         for (result, rotation) in results.iter_mut().zip(rotations) {
-            result.rotate_left(rotation.source(0, self.side));
+            let first = if a.is_slice() { 0 } else { rotation.source(0, self.side) };
+            result.rotate_left(first);
         }
         Ok(results.into_iter().map(|diagonals| GlCiphertext::from_parts(diagonals, a.scale())).collect())
     }

@@ -11,7 +11,29 @@ impl Gl {
     /// When a key for [`GlOperation::Transpose`](crate::gl::GlOperation) is missing, or shapes do not fit.
     pub fn transpose(&self, a: &GlCiphertext, keys: &EvaluationKeys) -> Result<GlCiphertext, GlError> {
         let spec = self.chain.ring_spec();
+        self.check_matrices(a.diagonals().len())?;
         self.map_diagonals(a, keys, |k| ((self.side - k) % self.side, spec.rotation(k as i64)))
+    }
+
+    /// A^T with log2(n) keys: diagonal -k is rotated by the bits of k, one after the other. (n/2) log2(n) key switches for
+    /// the n - 1 of [`Gl::transpose`], whose errors add up.
+    ///
+    /// # Errors
+    /// When a key for [`GlOperation::TransposeInSteps`](crate::gl::GlOperation) is missing, or shapes do not fit.
+    pub fn transpose_in_steps(
+        &self,
+        a: &GlCiphertext,
+        keys: &EvaluationKeys,
+    ) -> Result<GlCiphertext, GlError> {
+        self.check_matrices(a.diagonals().len())?;
+        let spec = self.chain.ring_spec();
+        self.assemble(self.side, a.scale(), |k| {
+            let mut diagonal = a.diagonals()[(self.side - k) % self.side].clone();
+            for step in self.row_steps().filter(|step| k & step != 0) {
+                diagonal = self.chain.automorphism(&diagonal, spec.rotation(step as i64), keys)?;
+            }
+            Ok(diagonal)
+        })
     }
 
     /// A^dagger, the transpose of the conjugate.
@@ -23,6 +45,7 @@ impl Gl {
         a: &GlCiphertext,
         keys: &EvaluationKeys,
     ) -> Result<GlCiphertext, GlError> {
+        self.check_matrices(a.diagonals().len())?;
         self.map_diagonals(a, keys, |k| ((self.side - k) % self.side, self.dagger_map(k)))
     }
 
@@ -47,6 +70,6 @@ impl Gl {
             let (from, map) = image(k);
             self.chain.automorphism(&a.diagonals()[from], map, keys)
         };
-        self.assemble(a.scale(), diagonal)
+        self.assemble(a.diagonals().len(), a.scale(), diagonal)
     }
 }

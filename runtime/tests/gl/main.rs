@@ -4,4 +4,5 @@ mod full_size;
 mod noise;
 mod operations;
 mod refusals;
+mod slices;
 mod toy;

@@ -100,6 +100,23 @@ fn sums_of_matrix_products() {
 }
 
 #[test]
+fn gram_matrices_and_products_from_the_left() {
+    for shape in TOY_SHAPES {
+        let mut toy = Toy::new(shape, 2, 1).with_keys(&[GlOperation::Gram]);
+        let (a, b) = (toy.random(13), toy.random(14));
+        let x = toy.encrypt(&a);
+        let top = toy.gl.max_level();
+        let gram = toy.gl.gram(&x, &toy.keys).expect("multiplies");
+        check(&toy, &gram, &times_dagger(&a, &a), top - 1, "A A^dagger");
+        // the keys of a Gram matrix contain those of the conjugate transpose
+        let p = toy.gl.encode(&b, top, toy.gl.factor_scale(top).expect("level")).expect("encodes");
+        let found = toy.gl.matmul_plain_left(&p, &x, &toy.keys).expect("multiplies");
+        let dagger = map(&a, |l, j, c| a.get(l, c, j).conj());
+        check(&toy, &found, &times_dagger(&b, &dagger), top - 1, "P B");
+    }
+}
+
+#[test]
 fn transposes_and_conjugates() {
     for shape in TOY_SHAPES {
         let operations = [GlOperation::Transpose, GlOperation::ConjugateTranspose, GlOperation::Conjugate];
@@ -110,6 +127,11 @@ fn transposes_and_conjugates() {
         let transpose = map(&a, |l, j, c| a.get(l, c, j));
         let conjugate = |m: &Matrices| map(m, |l, j, c| m.get(l, j, c).conj());
         check(&toy, &toy.gl.transpose(&x, &toy.keys).expect("keys"), &transpose, top, "transpose");
+        let mut few = Toy::new(shape, 1, 1).with_keys(&[GlOperation::TransposeInSteps]);
+        assert_eq!(few.keys.iter().count(), shape.0.ilog2() as usize);
+        let y = few.encrypt(&a);
+        let found = few.gl.transpose_in_steps(&y, &few.keys).expect("keys");
+        check(&few, &found, &transpose, top, "transpose in steps");
         let dagger = toy.gl.conjugate_transpose(&x, &toy.keys).expect("keys");
         check(&toy, &dagger, &conjugate(&transpose), top, "conjugate transpose");
         check(&toy, &toy.gl.conjugate(&x, &toy.keys).expect("keys"), &conjugate(&a), top, "conjugate");
