@@ -10,9 +10,10 @@
 //! Troncoso-Pastoriza, Hubaux 2022/024 (encapsulation of a sparse secret).
 
 use crate::layout::Shift;
-use crate::params::{Params, ParamsError, RingSpec};
+use crate::params::{Params, ParamsError};
 use crate::plan::{Key, KeyKind};
 use crate::prime::nearest_prime;
+use crate::ring::RingSpec;
 use crate::security::{self, SecurityLevel};
 use crate::units::Level;
 use serde::{Deserialize, Serialize};
