@@ -45,14 +45,15 @@ pub struct Compiled {
     pub warnings: Diagnostics,
 }
 
-/// Parses and checks a program: all its mistakes, overflow included.
+/// Parses and checks a program: all its mistakes, overflow and functions that cannot be approximated included.
 ///
 /// # Errors
 /// The mistakes.
 pub fn check(sources: &Sources, found: Diagnostics, loader: &dyn Loader) -> Result<Program, Diagnostics> {
     let program = build(sources, found, loader)?;
-    refuse(overflows(&program.graph, &program.ranges))?;
     verify(&program.graph).map_err(internal)?;
+    let (errors, _) = arithmetic_form(&program);
+    refuse(errors)?;
     Ok(program)
 }
 
@@ -71,14 +72,8 @@ pub fn compile(
     if let Some(precision) = options.precision {
         program.graph.outputs.iter_mut().for_each(|o| o.precision = precision);
     }
-    let mut errors = overflows(&program.graph, &program.ranges);
-    let arithmetic = match arithmetic(&program.graph) {
-        Ok(arithmetic) => arithmetic,
-        Err(more) => {
-            errors.extend(more);
-            return Err(errors);
-        }
-    };
+    let (mut errors, arithmetic) = arithmetic_form(&program);
+    let Some(arithmetic) = arithmetic else { return Err(errors) };
     verify_arithmetic(&arithmetic.graph).map_err(internal)?;
 
     let source = sources.get(FileId::MAIN).map_or("", |f| f.text.as_str());
@@ -102,6 +97,18 @@ pub fn compile(
     let mut warnings = program.warnings.clone();
     warnings.extend(imprecise(&planned, &program.graph));
     Ok(Compiled { program, arithmetic, planned, rejected, warnings })
+}
+
+/// Overflows of a program, and its arithmetic form or why it has none.
+fn arithmetic_form(program: &Program) -> (Diagnostics, Option<ArithmeticGraph>) {
+    let mut errors = overflows(&program.graph, &program.ranges);
+    match arithmetic(&program.graph) {
+        Ok(arithmetic) => (errors, Some(arithmetic)),
+        Err(more) => {
+            errors.extend(more);
+            (errors, None)
+        }
+    }
 }
 
 fn target(program: &Program, options: &Options) -> Target {

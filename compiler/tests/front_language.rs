@@ -395,7 +395,7 @@ fn every_mistake_has_its_code() {
         ("output z = x precision 0;", "E0406"),
         ("output x; output x;", "E0303"),
         ("let a = 2 in [3, 4];", "E0401"),
-        ("input b : cipher u8[3] in [0, 1];", "E0901"),
+        ("input b : cipher u8[3] in [0, 1];", "E0410"),
         ("for i in 0..x { let a = x; }", "E0502"),
         ("let a = layer_norm(x, gamma = [1, 2]);", "E0521"),
         ("let a = batch_norm(x, gamma = ones([4]));", "E0702"),

@@ -96,14 +96,14 @@ fn wishes_that_cannot_be_met_are_refused() {
     let d = refused(&program("[-1, 1]", "n1 = exp n0 { within 1e-9, degree 1 }", 1e-3));
     assert_eq!(
         (d.code.0, d.message.as_str()),
-        ("E0701", "`exp` with degree 1 cannot be within 1e-9 on [-1, 1]")
+        ("E0710", "`exp` with degree 1 cannot be within 1e-9 on [-1, 1]")
     );
     assert!(
         d.primary.text.contains("misses by 0.27") && d.help[0].starts_with("degree 9 is enough"),
         "{d:?}"
     );
     let d = refused(&program("[1e-9, 1000]", "n1 = inv n0 { within 1e-3 }", 1e-3));
-    assert_eq!(d.code.0, "E0702");
+    assert_eq!(d.code.0, "E0711");
     assert!(d.primary.text.contains("degree 255") && d.help[0].contains("on = [low, high]"), "{d:?}");
     let d = refused(&program("[-1000, 1000]", "n1 = step n0 { within 1e-6, gap 1e-6 }", 1e-3));
     assert!(d.help[0].contains("`gap`"), "{d:?}");

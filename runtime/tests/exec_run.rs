@@ -126,7 +126,7 @@ fn inputs_are_checked_by_name_index_and_value() {
         [
             "the program has no input `z`; its inputs are x, y, s",
             "input `x` at [0, 1, 2] is NaN, outside its range [-1, 1] (line 1)",
-            "no data for the input `y`, [3, 5, 4] (line 1)",
+            "no data for the input `y`, [3, 5, 4] (line 1): give `--input y=PATH`, or put `y.npy` beside the program",
             "input `s` has shape [], the program declares [3, 6, 4] (line 1)",
         ]
     );

@@ -18,7 +18,7 @@ pub const RANGE: Code = Code("E0401");
 /// A type that no tensor can have, or that a constant does not have.
 pub const TYPE: Code = Code("E0402");
 /// An element type that is reserved.
-pub const ELEMENT_TYPE: Code = Code("E0901");
+pub const ELEMENT_TYPE: Code = Code("E0410");
 /// An assignment that changes the shape.
 pub const ASSIGNED_SHAPE: Code = Code("E0404");
 /// A pattern that does not fit its value.

@@ -19,9 +19,9 @@ use grammar::Span;
 use plan::{Function, TensorOp};
 
 /// The degree of a call does not reach its error.
-pub const DEGREE_TOO_LOW: Code = Code("E0701");
+pub const DEGREE_TOO_LOW: Code = Code("E0710");
 /// Nothing that is tried reaches the error of a call.
-pub const OUT_OF_REACH: Code = Code("E0702");
+pub const OUT_OF_REACH: Code = Code("E0711");
 
 /// A program without functions of encrypted values.
 #[derive(Clone, Debug)]

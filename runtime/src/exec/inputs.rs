@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InputError {
     /// Data of an input that the program reads are missing.
-    #[error("no data for the input `{name}`, {} (line {line})", show(.shape))]
+    #[error(
+        "no data for the input `{name}`, {} (line {line}): give `--input {name}=PATH`, or put `{name}.npy` beside the program",
+        show(.shape)
+    )]
     Missing {
         /// name of the input
         name: String,
