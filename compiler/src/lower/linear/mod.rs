@@ -13,11 +13,13 @@
 //! Clear operands that are known only at run time stand in as dense tensors without zeros or integers, so that keys and
 //! masks suffice for every value they may take.
 
+mod gl;
+
 use super::error::PlanError;
 use crate::cost::CostModel;
 use crate::ir::{Graph, NodeId};
 use plan::linear::{self, LinearStep, Sparse};
-use plan::{Geometry, Layout, Op, Operand, RowMap, Scheme, Shift, Tensor, Transform};
+use plan::{Geometry, Layout, Op, Operand, Scheme, Shift, Tensor, Transform};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -199,40 +201,6 @@ impl<'g> Kernels<'g> {
         Some(Kernel::pointwise(op, factor))
     }
 
-    /// GL: `x @ w`, then products and factors that go into the clear matrix.
-    fn clear_product(&mut self, chain: Chain) -> Option<Kernel> {
-        let (first, rest) = chain.steps.split_first()?;
-        let LinearStep::MatMulRight { weight, shape } = first else { return None };
-        let into_weight = rest.iter().all(|s| match s {
-            LinearStep::ScaleBy { .. } => true,
-            LinearStep::MatMulRight { shape, .. } => shape.len() == 2,
-            _ => false,
-        });
-        let (k, j) = (shape[shape.len() - 2], *chain.output.last()?);
-        let fits = k <= self.geometry.cols && j <= self.geometry.cols;
-        if self.geometry.scheme != Scheme::Gl || !into_weight || !fits {
-            return None;
-        }
-        let clear: Vec<Rc<Tensor>> = chain.clear.iter().map(|&c| self.value(c)).collect();
-        let all: Vec<&Tensor> = clear.iter().map(Rc::as_ref).collect();
-        let weight = linear::apply(rest, &clear[weight.0], &all).ok()?;
-        let square = weight
-            .data()
-            .chunks(k * j)
-            .flat_map(|w| (0..j).map(move |c| (0..k).map(|r| w[r * j + c].powi(2)).sum::<f64>()))
-            .fold(0.0, f64::max);
-        let products = self.ciphertexts(chain.input, false);
-        let plaintexts = products * self.cost.slices as u64;
-        Some(Kernel {
-            weight_steps: rest.to_vec(),
-            products,
-            plaintexts,
-            square,
-            spread: square,
-            ..Kernel::pointwise(Op::MatMulClear, 1.0)
-        })
-    }
-
     /// Chains laid out element by element.
     fn laid_out(&mut self, chain: Chain, from: bool, to: bool) -> Result<Kernel, PlanError> {
         let matrix = self.matrix(chain)?;
@@ -245,14 +213,7 @@ impl<'g> Kernels<'g> {
         if !masks || self.geometry.scheme == Scheme::Ckks {
             return Ok(rotations);
         }
-        let rows = RowMap::new(&matrix, &source, &target, &self.geometry).map(|map| Kernel {
-            op: Op::LinearRows { steps: chain.steps.to_vec() },
-            key_switches: (map.key_switches() as f64 * self.cost.slices) as u64,
-            shifts: map.keyed_shifts(),
-            plaintexts: (map.products() as f64 * self.cost.slices) as u64,
-            products: map.products() as u64,
-            ..rotations.clone()
-        });
+        let rows = self.row_map(chain, &matrix, (&source, &target), &rotations);
         Ok(match rows {
             Some(rows) if self.cost.kernel(&rows) < self.cost.kernel(&rotations) => rows,
             _ => rotations,
