@@ -3,6 +3,9 @@
 //!
 //! Two rings share the tables of their primes: `q` holds q_0, ..., q_L; `ext` holds p_0, ..., p_(k-1), q_0, ..., q_L, in this
 //! order, so that what belongs to a lower level is a prefix in both.
+//!
+//! A chain can leave out primes of another one ([`Chain::without`]) and still use its keys: a key is a list of digits modulo a
+//! list of primes, and leaving out primes, or digits of which no prime is left, is all it takes.
 
 use crate::math::modulus::Modulus;
 use crate::math::rns::{BaseConverter, MAX_SOURCES};
@@ -41,6 +44,8 @@ pub struct Chain {
     q: Ring,
     ext: Ring,
     levels: Vec<LevelTables>,
+    /// number of each ciphertext prime in the chain that keys are made for, increasing
+    places: Vec<usize>,
     /// P mod q_i
     special_product: Vec<u64>,
 }
@@ -57,10 +62,11 @@ pub(crate) struct LevelTables {
     pub rescale: Option<Divider>,
 }
 
-/// The primes of one digit, as indices in `q`, and the conversion to all primes of `ext` up to the level.
+/// The primes of one digit, as indices in `q`, its number in keys, and the conversion to all primes of `ext` up to the level.
 #[derive(Clone, Debug)]
 pub(crate) struct DigitTables {
     pub primes: Range<usize>,
+    pub number: usize,
     pub converter: BaseConverter,
 }
 
@@ -86,12 +92,40 @@ impl Chain {
         }
         let all: Vec<u64> = spec.gadget.special.iter().chain(&spec.primes).copied().collect();
         let ext = Ring::new(spec.ring, &all)?;
+        let places = (0..spec.primes.len()).collect();
+        Ok(Chain::from_ring(spec, ext, places))
+    }
+
+    /// The tables for a checked specification, the ring of its keys, and the places of its primes in keys.
+    fn from_ring(spec: ChainSpec, ext: Ring, places: Vec<usize>) -> Chain {
+        let (k, alpha) = (spec.gadget.special.len(), spec.gadget.alpha);
         let q = ext.select(k..ext.primes());
-        let levels =
-            (0..spec.primes.len()).map(|level| LevelTables::new(&q, &ext, k, alpha, level)).collect();
+        let levels = (0..spec.primes.len()).map(|l| LevelTables::new(&q, &ext, k, alpha, &places[..=l]));
+        let levels = levels.collect();
         let product = |m: &Modulus| spec.gadget.special.iter().fold(1, |x, &p| m.mul(x, m.reduce(p)));
         let special_product = q.moduli().map(product).collect();
-        Ok(Chain { spec, q, ext, levels, special_product })
+        Chain { spec, q, ext, levels, places, special_product }
+    }
+
+    /// The chain without the primes of some levels, q_0 not among them. It uses the keys of this chain; a level above the gap is
+    /// lower by its length.
+    ///
+    /// # Errors
+    /// [`RlweError::LevelTooLow`] when the chain does not have the levels, [`RlweError::InvalidChain`] when q_0 is among them.
+    pub fn without(&self, gap: Range<usize>) -> Result<Chain, RlweError> {
+        if gap.is_empty() {
+            return Ok(self.clone());
+        }
+        self.check_level(gap.end - 1)?;
+        if gap.start == 0 {
+            return Err(RlweError::InvalidChain { reason: "q_0 is left out" });
+        }
+        let kept: Vec<usize> = (0..=self.max_level()).filter(|level| !gap.contains(level)).collect();
+        let k = self.special_primes();
+        let primes = kept.iter().map(|&i| self.spec.primes[i]).collect();
+        let spec = ChainSpec { primes, ..self.spec.clone() };
+        let ext = self.ext.select((0..k).chain(kept.iter().map(|&i| k + i)));
+        Ok(Chain::from_ring(spec, ext, kept.iter().map(|&i| self.places[i]).collect()))
     }
 
     /// The same ring and ciphertext primes with keys made another way. Ciphertexts and secrets fit both chains (a secret
@@ -140,7 +174,7 @@ impl Chain {
 
     /// Digits of a polynomial at a level.
     pub fn digits(&self, level: usize) -> usize {
-        (level + 1).div_ceil(self.alpha())
+        self.levels[level].digits.len()
     }
 
     /// Limbs in the extended ring at a level.
@@ -178,6 +212,17 @@ impl Chain {
         &self.levels[level]
     }
 
+    /// The least level of a key that serves a level of this chain.
+    pub(crate) fn key_level(&self, level: usize) -> usize {
+        self.places[level]
+    }
+
+    /// The limb of a polynomial in the extended ring of the chain that keys are made for, from its number in this chain's.
+    pub(crate) fn key_limb(&self, limb: usize) -> usize {
+        let k = self.special_primes();
+        if limb < k { limb } else { k + self.places[limb - k] }
+    }
+
     /// P mod q_i.
     pub(crate) fn special_product(&self) -> &[u64] {
         &self.special_product
@@ -185,16 +230,21 @@ impl Chain {
 }
 
 impl LevelTables {
-    fn new(q: &Ring, ext: &Ring, k: usize, alpha: usize, level: usize) -> LevelTables {
+    /// For the primes at the given places in keys, of which a digit has those at `alpha` consecutive places.
+    fn new(q: &Ring, ext: &Ring, k: usize, alpha: usize, places: &[usize]) -> LevelTables {
+        let level = places.len() - 1;
         let targets: Vec<Modulus> = ext.moduli().take(k + level + 1).copied().collect();
-        let digit = |first: usize| {
-            let primes = first..(first + alpha).min(level + 1);
+        let mut first = 0;
+        let digit = |members: &[usize]| {
+            let primes = first..first + members.len();
+            first = primes.end;
             let sources: Vec<Modulus> = primes.clone().map(|i| *q.modulus(i)).collect();
-            DigitTables { primes, converter: BaseConverter::new(&sources, &targets) }
+            let number = members[0] / alpha;
+            DigitTables { primes, number, converter: BaseConverter::new(&sources, &targets) }
         };
         let last = k + level;
         LevelTables {
-            digits: (0..=level).step_by(alpha).map(digit).collect(),
+            digits: places.chunk_by(|a, b| a / alpha == b / alpha).map(digit).collect(),
             mod_down: Divider::new(ext, (0..k).collect(), (k..=last).collect()),
             mod_down_rescale: (level > 0)
                 .then(|| Divider::new(ext, (0..k).chain([last]).collect(), (k..last).collect())),

@@ -112,9 +112,11 @@ impl Chain {
         sigma: Galois,
         key: &SwitchKey,
     ) -> Result<Extended, RlweError> {
-        if key.level() < digits.level {
-            return Err(RlweError::LevelTooLow { needed: digits.level, available: key.level() });
+        let needed = self.key_level(digits.level);
+        if key.level() < needed {
+            return Err(RlweError::LevelTooLow { needed, available: key.level() });
         }
+        let numbers: Vec<usize> = self.level(digits.level).digits.iter().map(|d| d.number).collect();
         let mut sum = self.extended_zero(digits.level);
         let map = (sigma != Galois::default()).then(|| ValueMap::new(self.ring_spec(), sigma));
         let (bodies, masks, ring) = (key.bodies(), key.masks(self), self.extended_ring());
@@ -131,8 +133,12 @@ impl Chain {
                 Some(images) => images.iter().map(Vec::as_slice).collect(),
                 None => digits.polys.iter().map(|digit| digit.limb(i)).collect(),
             };
-            inner_product(ring.modulus(i), &limbs, bodies, i, body);
-            inner_product(ring.modulus(i), &limbs, masks, i, mask);
+            let of = |keys: &[Poly], out: &mut [u64]| {
+                let keys = numbers.iter().map(|&n| keys[n].limb(self.key_limb(i)));
+                inner_product(ring.modulus(i), &limbs, keys, out);
+            };
+            of(bodies, body);
+            of(masks, mask);
         });
         Ok(sum)
     }
@@ -183,7 +189,7 @@ impl Chain {
     }
 
     fn square_product(&self, ct: &Ciphertext, keys: &EvaluationKeys) -> Result<Extended, RlweError> {
-        let key = keys.get(KeySource::SQUARE, ct.level())?;
+        let key = keys.get(KeySource::SQUARE, self.key_level(ct.level()))?;
         self.key_product(&self.decompose(&ct.parts()[2]), Galois::default(), key)
     }
 
@@ -219,7 +225,7 @@ impl Chain {
         if sigma == Galois::default() {
             return Ok(ct.clone());
         }
-        let key = keys.get(KeySource::Galois(sigma), ct.level())?;
+        let key = keys.get(KeySource::Galois(sigma), self.key_level(ct.level()))?;
         let mut image = self.mod_down(&self.key_product(digits, sigma, key)?);
         let body = self.ring().automorphism(ct.body(), sigma);
         self.ring().add_assign(&mut image.parts_mut()[0], &body);
@@ -241,7 +247,7 @@ impl Chain {
             return self.extend(ct);
         }
         check_degree(ct, 1)?;
-        let key = keys.get(KeySource::Galois(sigma), ct.level())?;
+        let key = keys.get(KeySource::Galois(sigma), self.key_level(ct.level()))?;
         let mut pair = self.key_product(digits, sigma, key)?;
         add_scaled(self, &mut pair.body, &self.ring().automorphism(ct.body(), sigma));
         Ok(pair)
@@ -261,8 +267,13 @@ fn add_scaled(chain: &Chain, sum: &mut Poly, poly: &Poly) {
     });
 }
 
-/// out = sum_j limbs_j keys_j modulo m, with limb number `i` of every key polynomial; at most 60 terms.
-fn inner_product(m: &Modulus, limbs: &[&[u64]], keys: &[Poly], i: usize, out: &mut [u64]) {
-    let terms: Vec<_> = limbs.iter().copied().zip(keys.iter().map(|key| key.limb(i))).collect();
+/// out = sum_j limbs_j keys_j modulo m; at most 60 terms.
+fn inner_product<'a>(
+    m: &Modulus,
+    limbs: &[&'a [u64]],
+    keys: impl Iterator<Item = &'a [u64]>,
+    out: &mut [u64],
+) {
+    let terms: Vec<_> = limbs.iter().copied().zip(keys).collect();
     Products::new(m).sum_of_products(&terms, out);
 }

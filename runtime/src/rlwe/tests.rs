@@ -260,3 +260,26 @@ fn chains_without_primes_or_specials_are_refused() {
     let repeated = ChainSpec { gadget: Gadget { special: spec.primes.clone(), alpha: 1 }, ..spec };
     assert!(matches!(Chain::new(repeated), Err(RlweError::Ring(_))));
 }
+
+/// A chain without some primes rotates with the keys of the whole chain, digits cut or left out.
+#[test]
+fn keys_serve_chains_without_some_primes() {
+    let ring = TOY_RINGS[0];
+    let (chain, mut sampler) = (toy_chain(ring, 2, 2), sampler(8));
+    let secret = SecretKey::generate(&chain, &mut sampler);
+    let (sigma, mut keys) = (ring.rotation(3), EvaluationKeys::new());
+    keys.generate(&chain, &secret, KeySource::Galois(sigma), 4, &mut sampler).expect("level 4");
+    for gap in [1..2, 2..4, 1..4] {
+        let short = chain.without(gap.clone()).expect("levels of the chain");
+        assert_eq!(short.max_level(), 4 - gap.len());
+        let secret = SecretKey::from_coefficients(&short, secret.coefficients().to_vec()).expect("ternary");
+        let m = short.ring().lift(&message(ring, 2, 30), short.max_level() + 1);
+        let ct = short.encrypt(&secret, &m, &mut sampler).expect("fits");
+        let found = short.decrypt(&secret, &short.automorphism(&ct, sigma, &keys).expect("key at hand"));
+        let error = slot_error(&short, &found, &short.ring().automorphism(&m, sigma), 1);
+        let predicted = noise::fresh_secret(ring).hypot(noise::rounding(ring));
+        assert_predicted(error, predicted);
+    }
+    assert!(matches!(chain.without(0..1), Err(RlweError::InvalidChain { .. })));
+    assert!(chain.without(3..6).is_err() && chain.without(2..2).is_ok());
+}
