@@ -12,4 +12,5 @@ pub mod ir;
 pub mod lower;
 pub mod params;
 pub mod passes;
+pub mod placement;
 pub mod source;
