@@ -330,6 +330,22 @@ impl Params {
         self.bootstrap.iter().flat_map(|b| b.eval_mod.iter().chain(&b.coeffs_to_slots).copied())
     }
 
+    /// The scale of every level up to the raised one: those of values, and of eval-mod, which is spent by squares. Levels of
+    /// coeffs-to-slots have the first scale of eval-mod.
+    pub fn raised_scales(&self) -> Vec<f64> {
+        let mut scales = self.scale.clone();
+        let Some(b) = &self.bootstrap else { return scales };
+        let mut scale = b.first_scale();
+        let mut eval_mod: Vec<f64> = b.eval_mod.iter().map(|_| 0.0).collect();
+        for (place, &q) in eval_mod.iter_mut().zip(&b.eval_mod).rev() {
+            *place = scale;
+            scale = scale * scale / q as f64;
+        }
+        scales.extend(eval_mod);
+        scales.extend(b.coeffs_to_slots.iter().map(|_| b.first_scale()));
+        scales
+    }
+
     /// log2 of the modulus under which the encapsulated secret hides its key.
     pub fn sparse_log_pq(&self) -> f64 {
         libm::log2(self.q[0] as f64) + libm::log2(self.special[0] as f64)

@@ -2,6 +2,7 @@
 
 use crate::ckks::{Ciphertext, Ckks, CkksError, Plaintext, same_scale};
 use crate::math::fft::Complex;
+use crate::rlwe::{self, RlweError, check_degree};
 
 /// Constants at their scale stay below 2^120.
 const CONSTANT_LIMIT: f64 = (1u128 << 120) as f64;
@@ -76,6 +77,32 @@ impl Ckks {
     pub fn mul_constant(&self, a: &Ciphertext, c: Complex, scale: f64) -> Result<Ciphertext, CkksError> {
         let (re, im) = round_constant(c, scale)?;
         Ok(self.mul_complex_integer(a, re, im, a.scale * scale))
+    }
+
+    /// sum_i c_i a_i at a level and a scale: the constants are rounded at the scales that the operands are missing. Operands
+    /// have degree 1 and are at least at the level; at least one and at most 60.
+    ///
+    /// # Errors
+    /// [`CkksError::ConstantTooLarge`], or when an operand has too few levels or another degree.
+    pub fn combine_to(
+        &self,
+        terms: &[(&Ciphertext, Complex)],
+        level: usize,
+        scale: f64,
+    ) -> Result<Ciphertext, CkksError> {
+        let mut constants = Vec::with_capacity(terms.len());
+        for (a, c) in terms {
+            if a.level() < level {
+                return Err(RlweError::LevelTooLow { needed: level, available: a.level() }.into());
+            }
+            check_degree(&a.rlwe, 1)?;
+            constants.push(round_constant(*c, scale / a.scale)?);
+        }
+        let part = |p: usize| {
+            let polys = terms.iter().zip(&constants).map(|((a, _), &c)| (&a.rlwe.parts()[p], c));
+            self.chain.ring().combine_complex(&polys.collect::<Vec<_>>(), level + 1)
+        };
+        Ciphertext::new(rlwe::Ciphertext::new(vec![part(0), part(1)])?, scale)
     }
 
     fn mul_complex_integer(&self, a: &Ciphertext, re: i128, im: i128, scale: f64) -> Ciphertext {

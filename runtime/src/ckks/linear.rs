@@ -3,14 +3,17 @@
 //!   y = sum_g sigma_g( sum_b mask_(g,b) * sigma_b(x) )
 //!
 //! All baby rotations of x share one decomposition and stay modulo P Q, where they are multiplied by the masks and summed;
-//! each giant step divides by P once and switches once; one division by P q_l ends the transform.
+//! each giant step divides one component by P and switches once; one division by P q_l ends the transform.
+//!
+//! A mask that repeats itself is a polynomial in a power of X, and kept as an element of a smaller ring.
 //!
 //! Reference: Halevi, Shoup 2018/244 (baby-step giant-step, hoisting); Bossuat et al. 2020/1203, section 4.3.
 
 use crate::ckks::{Ciphertext, Ckks, CkksError};
+use crate::math::embedding::Embedding;
 use crate::math::fft::Complex;
-use crate::ring::{Galois, Poly};
-use crate::rlwe::{EvaluationKeys, Extended, RlweError};
+use crate::ring::{Galois, Poly, Ring, RingSpec};
+use crate::rlwe::{Chain, EvaluationKeys, Extended, RlweError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One giant step: the automorphism applied last, and for each baby step its automorphism and mask.
@@ -31,7 +34,7 @@ pub struct LinearTransform {
 }
 
 impl LinearTransform {
-    /// Encodes the masks of a transform for inputs at `level` >= 1, at its canonical scale.
+    /// Encodes the masks of a transform for inputs at `level` >= 1, at its canonical scale. Missing slots of masks are 0.
     ///
     /// # Errors
     /// When the level is not in the chain or a mask cannot be encoded.
@@ -40,10 +43,29 @@ impl LinearTransform {
         level: usize,
         steps: &[GiantStep<Vec<Complex>>],
     ) -> Result<LinearTransform, CkksError> {
-        let (chain, scale) = (ckks.chain(), ckks.scale(level)?);
+        LinearTransform::with_period(ckks, level, ckks.scale(level)?, steps, ckks.slots())
+    }
+
+    /// As [`LinearTransform::new`] at any scale, for masks of which the first `period` slots are given and repeat; a divisor of the
+    /// slots of a ring `Z[X]/(X^N + 1)`, or all slots.
+    ///
+    /// # Errors
+    /// As [`LinearTransform::new`].
+    pub fn with_period(
+        ckks: &Ckks,
+        level: usize,
+        scale: f64,
+        steps: &[GiantStep<Vec<Complex>>],
+        period: usize,
+    ) -> Result<LinearTransform, CkksError> {
+        let chain = ckks.chain();
+        chain.check_level(level)?;
+        let small = (period < ckks.slots()).then(|| small_ring(chain, period)).transpose()?;
+        let (ring, embedding) =
+            small.as_ref().map_or((chain.extended_ring(), ckks.embedding()), |(ring, e)| (ring, e));
         let encode = |(sigma, mask): &(Galois, Vec<Complex>)| {
-            let coefficients = ckks.embedding().encode(mask, scale)?;
-            Ok((*sigma, chain.extended_ring().lift(&coefficients, chain.extended_limbs(level))))
+            let coefficients = embedding.encode(mask, scale)?;
+            Ok((*sigma, ring.lift(&coefficients, chain.extended_limbs(level))))
         };
         let step = |step: &GiantStep<Vec<Complex>>| {
             let babies = step.babies.iter().map(encode).collect::<Result<_, CkksError>>()?;
@@ -76,6 +98,12 @@ impl LinearTransform {
         LinearTransform::new(ckks, level, &groups.into_iter().map(step).collect::<Vec<_>>())
     }
 
+    /// Bytes of the masks.
+    pub fn bytes(&self) -> usize {
+        let masks = self.steps.iter().flat_map(|step| &step.babies);
+        masks.map(|(_, mask)| 8 * mask.words().len()).sum()
+    }
+
     /// Level of its inputs; outputs are one lower.
     pub fn level(&self) -> usize {
         self.level
@@ -87,14 +115,14 @@ impl LinearTransform {
         used.filter(|&g| g != Galois::default()).collect()
     }
 
-    /// Applies the transform: one level.
+    /// Applies the transform: one level. The chain may be one without some levels of that the transform was encoded for.
     ///
     /// # Errors
     /// When the input has another level or degree, or a key is missing.
     pub fn apply(&self, ckks: &Ckks, x: &Ciphertext, keys: &EvaluationKeys) -> Result<Ciphertext, CkksError> {
-        let chain = ckks.chain();
-        if x.level() != self.level {
-            return Err(RlweError::LevelMismatch { left: self.level, right: x.level() }.into());
+        let (chain, level) = (ckks.chain(), x.level());
+        if chain.key_level(level) != self.level {
+            return Err(RlweError::LevelMismatch { left: self.level, right: level }.into());
         }
         let digits = chain.decompose(x.rlwe().mask());
         let mut babies: BTreeMap<Galois, Extended> = BTreeMap::new();
@@ -103,22 +131,26 @@ impl LinearTransform {
                 entry.insert(chain.automorphism_extended(x.rlwe(), &digits, baby, keys)?);
             }
         }
-        let mut sum = chain.extended_zero(self.level);
-        for step in &self.steps {
-            let mut inner = chain.extended_zero(self.level);
-            for (baby, mask) in &step.babies {
-                inner.mul_add_assign(chain, mask, &babies[baby]);
-            }
+        let mut sum = chain.extended_zero(level);
+        for step in self.steps.iter().filter(|step| !step.babies.is_empty()) {
+            let terms: Vec<(&Poly, &Extended)> =
+                step.babies.iter().map(|(baby, mask)| (mask, &babies[baby])).collect();
+            let mut inner = chain.extended_sum(&terms);
             if step.giant != Galois::default() {
-                let inner_ct = chain.mod_down(&inner);
-                let digits = chain.decompose(inner_ct.mask());
-                inner = chain.automorphism_extended(&inner_ct, &digits, step.giant, keys)?;
+                inner = chain.rotate_extended(&inner, step.giant, keys)?;
             }
             sum.add_assign(chain, &inner);
         }
-        let scale = x.scale() * self.scale / chain.prime(self.level)? as f64;
+        let scale = x.scale() * self.scale / chain.prime(level)? as f64;
         Ciphertext::new(chain.mod_down_rescale(&sum)?, scale)
     }
+}
+
+/// The ring of polynomials in a power of X with this many slots, modulo all primes of keys, and its embedding.
+fn small_ring(chain: &Chain, slots: usize) -> Result<(Ring, Embedding), CkksError> {
+    let spec = RingSpec::PowerOfTwo { log_n: slots.next_power_of_two().trailing_zeros() + 1 };
+    let primes: Vec<u64> = chain.extended_ring().moduli().map(|m| m.value()).collect();
+    Ok((Ring::new(spec, &primes).map_err(RlweError::from)?, Embedding::new(spec)))
 }
 
 /// New slot (l, j) is old slot (l, j - steps), in cycles of `rows` slots; missing slots are 0.

@@ -9,16 +9,19 @@
 //! Slots are ordered as in [`RingSpec::slots`](crate::ring::RingSpec::slots).
 
 mod arithmetic;
+pub mod bootstrap;
 mod encoder;
 pub mod linear;
 pub mod masked_matmul;
 mod multiply;
+pub mod polynomial;
 mod rescale;
 mod rotate;
 
 use crate::math::embedding::{Embedding, EncodeError};
 use crate::ring::{Form, Poly};
 use crate::rlwe::{self, Chain, RlweError};
+use std::ops::Range;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -105,8 +108,31 @@ impl Ckks {
         for level in (1..scales.len()).rev() {
             scales[level - 1] = check_scale(scales[level] * scales[level] / chain.prime(level)? as f64)?;
         }
+        Ckks::with_scales(chain, scales)
+    }
+
+    /// CKKS on a chain with a scale given for every level.
+    ///
+    /// # Errors
+    /// [`CkksError::InvalidScale`], and [`RlweError::InvalidChain`] when there is not one scale per level.
+    pub fn with_scales(chain: Arc<Chain>, scales: Vec<f64>) -> Result<Ckks, CkksError> {
+        if scales.len() != chain.max_level() + 1 {
+            return Err(RlweError::InvalidChain { reason: "there is one scale per level" }.into());
+        }
+        scales.iter().try_for_each(|&scale| check_scale(scale).map(|_| ()))?;
         let embedding = Arc::new(Embedding::new(chain.ring_spec()));
         Ok(Ckks { chain, embedding, scales })
+    }
+
+    /// CKKS without the primes of some levels, see [`Chain::without`]; the other levels keep their scales.
+    ///
+    /// # Errors
+    /// As [`Chain::without`].
+    pub fn without(&self, gap: Range<usize>) -> Result<Ckks, CkksError> {
+        let chain = Arc::new(self.chain.without(gap.clone())?);
+        let kept = self.scales.iter().enumerate().filter(|(level, _)| !gap.contains(level));
+        let scales = kept.map(|(_, &scale)| scale).collect();
+        Ok(Ckks { chain, embedding: Arc::clone(&self.embedding), scales })
     }
 
     /// The chain.

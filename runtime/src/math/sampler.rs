@@ -76,6 +76,22 @@ impl Sampler {
         (0..n).map(|_| ((u128::from(self.rng.next_u64()) * 3) >> 64) as i64 - 1).collect()
     }
 
+    /// `n` elements of {-1, 0, 1}, `weight` <= n of them not 0: uniform among these vectors (bias below 2^-40).
+    ///
+    /// A selection by increasing index: with k places left to fill among the last m, the next is filled with probability k / m.
+    /// Every index takes the same time.
+    pub fn sparse_ternary(&mut self, n: usize, weight: usize) -> Vec<i64> {
+        let mut left = weight.min(n) as u64;
+        let mut draw = |i: usize| {
+            let (place, sign) = (self.rng.next_u64(), (self.rng.next_u64() & 1) as i64);
+            let index = ((u128::from(place) * (n - i) as u128) >> 64) as u64;
+            let filled = u64::from(index < left);
+            left -= filled;
+            filled as i64 * (1 - 2 * sign)
+        };
+        (0..n).map(&mut draw).collect()
+    }
+
     /// `n` independent rounded Gaussians of parameter [`SIGMA`] (statistical distance below 2^-57 each).
     pub fn gaussian(&mut self, n: usize) -> Vec<i64> {
         (0..n)
@@ -159,6 +175,21 @@ mod tests {
         let (mean, variance) = moments(&sampler.gaussian(SAMPLES));
         let expected = SIGMA * SIGMA + 1.0 / 12.0;
         assert!(mean.abs() < 0.05 && (variance / expected - 1.0).abs() < 0.02, "{mean} {variance}");
+    }
+
+    #[test]
+    fn sparse_secrets_have_their_weight_anywhere() {
+        let (n, weight) = (256, 32);
+        let mut counts = vec![0; n];
+        let mut sampler = Sampler::from_seed([9; 32]);
+        for _ in 0..2000 {
+            let secret = sampler.sparse_ternary(n, weight);
+            assert_eq!(secret.iter().filter(|&&c| c != 0).count(), weight);
+            counts.iter_mut().zip(&secret).for_each(|(count, c)| *count += i32::from(*c == 1));
+        }
+        // each place is 1 with probability 1/16: 125 times, deviation 10.8
+        assert!(counts.iter().all(|&count| (125 - 65..125 + 65).contains(&count)), "{counts:?}");
+        assert_eq!(sampler.sparse_ternary(4, 9).iter().map(|c| c.abs()).sum::<i64>(), 4);
     }
 
     #[test]

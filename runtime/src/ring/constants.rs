@@ -5,6 +5,7 @@
 //! its second.
 
 use crate::math::modulus::Modulus;
+use crate::math::products::Products;
 use crate::ring::limb::LimbRing;
 use crate::ring::{Form, Poly, Ring};
 
@@ -24,18 +25,41 @@ impl Ring {
         });
     }
 
+    /// sum_i (re_i + im_i i) a_i modulo the first `limbs` primes, for values a_i with at least so many limbs; at least one and at
+    /// most 60 terms.
+    pub fn combine_complex(&self, terms: &[(&Poly, (i128, i128))], limbs: usize) -> Poly {
+        assert!(terms.iter().all(|(a, _)| a.form() == Form::Evaluation), "constants act on values");
+        let (half, mut sum) = (self.spec().rows(), self.zero(limbs, Form::Evaluation));
+        self.for_each_limb(&mut sum, |ring: &LimbRing, limb, out| {
+            let m = ring.modulus();
+            let constants: Vec<[u64; 2]> = terms.iter().map(|&(_, c)| at_both_halves(ring, c)).collect();
+            for (run, out) in out.chunks_exact_mut(half).enumerate() {
+                let values = terms.iter().zip(&constants);
+                let values = values.map(|((a, _), c)| (&a.limb(limb)[run * half..][..half], c[run % 2]));
+                Products::new(m).combination(&values.collect::<Vec<_>>(), m.bits(), out);
+            }
+        });
+        sum
+    }
+
     /// Calls `f` with every half run and the residue of the constant at its points.
     fn for_each_half(&self, a: &mut Poly, re: i128, im: i128, f: impl Fn(&Modulus, &mut [u64], u64) + Sync) {
         assert_eq!(a.form(), Form::Evaluation, "constants act on values");
         let half = self.spec().rows();
         self.for_each_limb(a, |ring: &LimbRing, _, limb| {
-            let m = ring.modulus();
-            let (re, im) = (m.reduce_signed_wide(re), m.mul(m.reduce_signed_wide(im), ring.imaginary()));
+            let constants = at_both_halves(ring, (re, im));
             for (run, values) in limb.chunks_exact_mut(half).enumerate() {
-                f(m, values, if run % 2 == 0 { m.add(re, im) } else { m.sub(re, im) });
+                f(ring.modulus(), values, constants[run % 2]);
             }
         });
     }
+}
+
+/// The residues of re + im i where X^n = i and where X^n = -i.
+fn at_both_halves(ring: &LimbRing, (re, im): (i128, i128)) -> [u64; 2] {
+    let m = ring.modulus();
+    let (re, im) = (m.reduce_signed_wide(re), m.mul(m.reduce_signed_wide(im), ring.imaginary()));
+    [m.add(re, im), m.sub(re, im)]
 }
 
 #[cfg(test)]
@@ -68,6 +92,12 @@ mod tests {
                 ring.add_complex_assign(&mut sum, re.into(), im.into());
                 assert_eq!(product, ring.mul(&a, &c));
                 assert_eq!(sum, ring.add(&a, &c));
+                let terms = [(&a, (re.into(), im.into())), (&c, (2, -5))];
+                let mut expected = c.clone();
+                ring.mul_complex_assign(&mut expected, 2, -5);
+                ring.add_assign(&mut expected, &product);
+                assert_eq!(ring.combine_complex(&terms, 2), expected);
+                assert_eq!(ring.combine_complex(&terms, 1), expected.prefix(1));
             }
         }
     }

@@ -44,6 +44,8 @@ pub struct Chain {
     q: Ring,
     ext: Ring,
     levels: Vec<LevelTables>,
+    /// the extended ring of the chain that keys are made for
+    key_ring: Ring,
     /// number of each ciphertext prime in the chain that keys are made for, increasing
     places: Vec<usize>,
     /// P mod q_i
@@ -93,18 +95,18 @@ impl Chain {
         let all: Vec<u64> = spec.gadget.special.iter().chain(&spec.primes).copied().collect();
         let ext = Ring::new(spec.ring, &all)?;
         let places = (0..spec.primes.len()).collect();
-        Ok(Chain::from_ring(spec, ext, places))
+        Ok(Chain::from_ring(spec, ext.clone(), ext, places))
     }
 
-    /// The tables for a checked specification, the ring of its keys, and the places of its primes in keys.
-    fn from_ring(spec: ChainSpec, ext: Ring, places: Vec<usize>) -> Chain {
+    /// The tables for a checked specification and its extended ring; the ring of keys, and the places of the primes in it.
+    fn from_ring(spec: ChainSpec, ext: Ring, key_ring: Ring, places: Vec<usize>) -> Chain {
         let (k, alpha) = (spec.gadget.special.len(), spec.gadget.alpha);
         let q = ext.select(k..ext.primes());
         let levels = (0..spec.primes.len()).map(|l| LevelTables::new(&q, &ext, k, alpha, &places[..=l]));
         let levels = levels.collect();
         let product = |m: &Modulus| spec.gadget.special.iter().fold(1, |x, &p| m.mul(x, m.reduce(p)));
         let special_product = q.moduli().map(product).collect();
-        Chain { spec, q, ext, levels, places, special_product }
+        Chain { spec, q, ext, levels, key_ring, places, special_product }
     }
 
     /// The chain without the primes of some levels, q_0 not among them. It uses the keys of this chain; a level above the gap is
@@ -125,7 +127,16 @@ impl Chain {
         let primes = kept.iter().map(|&i| self.spec.primes[i]).collect();
         let spec = ChainSpec { primes, ..self.spec.clone() };
         let ext = self.ext.select((0..k).chain(kept.iter().map(|&i| k + i)));
-        Ok(Chain::from_ring(spec, ext, kept.iter().map(|&i| self.places[i]).collect()))
+        let places = kept.iter().map(|&i| self.places[i]).collect();
+        Ok(Chain::from_ring(spec, ext, self.key_ring.clone(), places))
+    }
+
+    /// The chain of q_0 and one special prime, with keys of its own: what is encrypted there hides a secret under a small modulus.
+    pub fn base(&self) -> Chain {
+        let gadget = Gadget { special: self.spec.gadget.special[..1].to_vec(), alpha: 1 };
+        let spec = ChainSpec { ring: self.spec.ring, primes: self.spec.primes[..1].to_vec(), gadget };
+        let ext = self.ext.select([0, self.special_primes()]);
+        Chain::from_ring(spec, ext.clone(), ext, vec![0])
     }
 
     /// The same ring and ciphertext primes with keys made another way. Ciphertexts and secrets fit both chains (a secret
@@ -217,7 +228,12 @@ impl Chain {
         self.places[level]
     }
 
-    /// The limb of a polynomial in the extended ring of the chain that keys are made for, from its number in this chain's.
+    /// The extended ring of the chain that keys are made for.
+    pub(crate) fn key_ring(&self) -> &Ring {
+        &self.key_ring
+    }
+
+    /// The limb of a polynomial in the ring of keys, from its number in this chain's extended ring.
     pub(crate) fn key_limb(&self, limb: usize) -> usize {
         let k = self.special_primes();
         if limb < k { limb } else { k + self.places[limb - k] }

@@ -33,8 +33,8 @@ impl Digits {
 /// A pair (b, a) modulo P Q_l that decrypts to P times a plaintext.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extended {
-    body: Poly,
-    mask: Poly,
+    pub(super) body: Poly,
+    pub(super) mask: Poly,
 }
 
 impl Extended {
@@ -56,7 +56,7 @@ impl Extended {
         add_scaled(chain, &mut self.mask, mask);
     }
 
-    fn level(&self, chain: &Chain) -> usize {
+    pub(super) fn level(&self, chain: &Chain) -> usize {
         self.body.limbs() - chain.special_primes() - 1
     }
 }

@@ -8,7 +8,7 @@ use crate::math::sampler::{Sampler, Seed};
 use crate::ring::{Form, Galois, Poly};
 use crate::rlwe::chain::DigitTables;
 use crate::rlwe::encrypt::{expand_mask, lift_secret};
-use crate::rlwe::{Chain, RlweError, SecretKey};
+use crate::rlwe::{Chain, EncapsulationKeys, RlweError, SecretKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -128,7 +128,7 @@ impl SwitchKey {
     pub fn masks(&self, chain: &Chain) -> &[Poly] {
         self.masks.get_or_init(|| {
             let mask = |(j, body): (usize, &Poly)| {
-                expand_mask(chain.extended_ring(), &self.seed, SWITCH_KEY_DOMAIN, j as u64, body.limbs())
+                expand_mask(chain.key_ring(), &self.seed, SWITCH_KEY_DOMAIN, j as u64, body.limbs())
             };
             self.bodies.iter().enumerate().map(mask).collect()
         })
@@ -139,6 +139,7 @@ impl SwitchKey {
 #[derive(Clone, Debug, Default)]
 pub struct EvaluationKeys {
     keys: BTreeMap<KeySource, SwitchKey>,
+    encapsulation: Option<EncapsulationKeys>,
 }
 
 impl EvaluationKeys {
@@ -184,7 +185,20 @@ impl EvaluationKeys {
         Ok(key)
     }
 
-    /// All keys in the order of their sources.
+    /// The keys of an encapsulated secret.
+    ///
+    /// # Errors
+    /// [`RlweError::MissingEncapsulation`].
+    pub fn encapsulation(&self) -> Result<&EncapsulationKeys, RlweError> {
+        self.encapsulation.as_ref().ok_or(RlweError::MissingEncapsulation)
+    }
+
+    /// Adds or replaces the keys of an encapsulated secret.
+    pub fn set_encapsulation(&mut self, keys: EncapsulationKeys) {
+        self.encapsulation = Some(keys);
+    }
+
+    /// All keys with a source, in the order of their sources.
     pub fn iter(&self) -> impl Iterator<Item = (&KeySource, &SwitchKey)> {
         self.keys.iter()
     }

@@ -8,7 +8,9 @@
 mod chain;
 mod ciphertext;
 mod divide;
+mod encapsulation;
 mod encrypt;
+mod extended_sum;
 mod key_switch;
 mod keys;
 pub mod noise;
@@ -16,6 +18,8 @@ mod secret;
 
 pub use chain::{Chain, ChainSpec, Gadget};
 pub use ciphertext::Ciphertext;
+pub(crate) use ciphertext::check_degree;
+pub use encapsulation::EncapsulationKeys;
 pub use encrypt::PublicKey;
 pub use key_switch::{Digits, Extended};
 pub use keys::{EvaluationKeys, KeySource, SwitchKey};
@@ -66,6 +70,9 @@ pub enum RlweError {
         /// what the key would switch from
         source_key: KeySource,
     },
+    /// The keys of an encapsulated secret were not made.
+    #[error("no keys of an encapsulated secret: bootstrapping needs them")]
+    MissingEncapsulation,
     /// An evaluation key was made for lower levels only.
     #[error("the evaluation key for {source_key:?} serves levels up to {available}, needed level {needed}")]
     KeyLevel {
