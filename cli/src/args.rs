@@ -255,12 +255,30 @@ pub struct BenchArgs {
 pub enum BenchName {
     /// forward transform of one limb
     Ntt,
-    /// encrypted matrices times encrypted matrices
+    /// encrypted matrices times the adjoints of encrypted ones
     GlMatmul,
-    /// encrypted matrices times clear ones
+    /// encrypted matrices times the adjoints of encoded ones
     GlMatmulPlain,
+    /// encoded matrices times the adjoints of encrypted ones
+    GlPlainMatmul,
+    /// encrypted matrices times their own adjoints
+    GlGram,
     /// element-wise product of encrypted matrices
     GlHadamard,
+    /// element-wise product of encrypted and encoded matrices
+    GlHadamardPlain,
+    /// rotation of batch and rows
+    GlRotate,
+    /// transpose
+    GlTranspose,
+    /// conjugate transpose
+    GlConjugateTranspose,
+    /// complex conjugate
+    GlConjugate,
+    /// encoding and encryption under the secret key
+    GlEncrypt,
+    /// decryption and decoding
+    GlDecrypt,
     /// product, relinearized and rescaled
     CkksMultiply,
     /// rotation of the slots
@@ -275,7 +293,16 @@ impl BenchName {
             BenchName::Ntt => "ntt",
             BenchName::GlMatmul => "gl-matmul",
             BenchName::GlMatmulPlain => "gl-matmul-plain",
+            BenchName::GlPlainMatmul => "gl-plain-matmul",
+            BenchName::GlGram => "gl-gram",
             BenchName::GlHadamard => "gl-hadamard",
+            BenchName::GlHadamardPlain => "gl-hadamard-plain",
+            BenchName::GlRotate => "gl-rotate",
+            BenchName::GlTranspose => "gl-transpose",
+            BenchName::GlConjugateTranspose => "gl-conjugate-transpose",
+            BenchName::GlConjugate => "gl-conjugate",
+            BenchName::GlEncrypt => "gl-encrypt",
+            BenchName::GlDecrypt => "gl-decrypt",
             BenchName::CkksMultiply => "ckks-multiply",
             BenchName::CkksRotate => "ckks-rotate",
             BenchName::CkksMaskedMatmul => "ckks-masked-matmul",

@@ -9,6 +9,12 @@ pub fn cpu_seconds() -> Option<f64> {
     Some((ticks(11)? + ticks(12)?) / 100.0)
 }
 
+/// Begins anew to record the largest resident memory, where the system can.
+pub fn reset_peak() {
+    // proc(5): 5 resets VmHWM. Without it the peak is that since the start.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 /// The largest resident memory so far, in bytes.
 pub fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -1,5 +1,6 @@
 //! `fhec bench`: primitives at secure parameters, timed, and checked against the same operation in clear.
 
+mod gl;
 mod measure;
 mod setting;
 
@@ -11,7 +12,6 @@ use plan::{KeyKind, Level, Shift, Split, Transform};
 use runtime::exec::book::Books;
 use runtime::exec::ckks::CkksScheme;
 use runtime::exec::clear::{Clear, Slots};
-use runtime::exec::gl::GlScheme;
 use runtime::exec::{Backend, Map, OpError, Precision, Scheme};
 use serde_json::{Value, json};
 use setting::{Problem, Setting};
@@ -20,8 +20,6 @@ use setting::{Problem, Setting};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Primitive {
     Multiply,
-    MatMul,
-    MatMulPlain,
     Rotate,
     MaskedMatMul { inner: usize },
 }
@@ -30,8 +28,6 @@ impl Primitive {
     fn keys(self, geometry: &plan::Geometry) -> Vec<KeyKind> {
         match self {
             Primitive::Multiply => vec![KeyKind::Relinearize],
-            Primitive::MatMul => vec![KeyKind::Product],
-            Primitive::MatMulPlain => vec![],
             Primitive::Rotate => vec![KeyKind::Rotate(Shift::Slots(1))],
             Primitive::MaskedMatMul { .. } => plan::verify::masked_matmul_keys(geometry),
         }
@@ -47,8 +43,6 @@ impl Primitive {
     ) -> Result<B::Ciphertext, OpError> {
         match self {
             Primitive::Multiply => backend.mul(first, second),
-            Primitive::MatMul => backend.matmul(first, second),
-            Primitive::MatMulPlain => backend.matmul_clear(first, clear),
             Primitive::MaskedMatMul { inner } => backend.masked_matmul(first, second, inner),
             Primitive::Rotate => {
                 let blocks = [((0, 0), [(Shift::Slots(1), vec![(0, 1.0)])].into())].into();
@@ -67,7 +61,16 @@ pub fn run(args: &BenchArgs, console: &Console) -> Result<(), Failure> {
         BenchName::Ntt,
         BenchName::GlMatmul,
         BenchName::GlMatmulPlain,
+        BenchName::GlPlainMatmul,
+        BenchName::GlGram,
         BenchName::GlHadamard,
+        BenchName::GlHadamardPlain,
+        BenchName::GlRotate,
+        BenchName::GlTranspose,
+        BenchName::GlConjugateTranspose,
+        BenchName::GlConjugate,
+        BenchName::GlEncrypt,
+        BenchName::GlDecrypt,
         BenchName::CkksMultiply,
         BenchName::CkksRotate,
         BenchName::CkksMaskedMatmul,
@@ -87,15 +90,9 @@ pub fn run(args: &BenchArgs, console: &Console) -> Result<(), Failure> {
 
 fn bench(name: BenchName, args: &BenchArgs, console: &Console) -> Result<Value, Failure> {
     let [batch, rows, cols] = args.shape;
-    let gl = || Problem::gl(args.shape, args.level);
     let ckks = || Problem::ckks(args.level);
     match name {
         BenchName::Ntt => ntt(&ckks()?, args),
-        BenchName::GlMatmul => primitive::<GlScheme>(name, Primitive::MatMul, &gl()?, args, console),
-        BenchName::GlMatmulPlain => {
-            primitive::<GlScheme>(name, Primitive::MatMulPlain, &gl()?, args, console)
-        }
-        BenchName::GlHadamard => primitive::<GlScheme>(name, Primitive::Multiply, &gl()?, args, console),
         BenchName::CkksMultiply => {
             primitive::<CkksScheme>(name, Primitive::Multiply, &ckks()?, args, console)
         }
@@ -105,6 +102,7 @@ fn bench(name: BenchName, args: &BenchArgs, console: &Console) -> Result<Value, 
             let primitive_of = Primitive::MaskedMatMul { inner: rows.min(cols) };
             primitive::<CkksScheme>(name, primitive_of, &problem, args, console)
         }
+        _ => gl::bench(name, args),
     }
 }
 

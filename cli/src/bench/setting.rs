@@ -17,6 +17,10 @@ const LOG_SCALE: f64 = 40.0;
 const SECURITY: u32 = 128;
 /// Largest value of the operands and results, for the size of q_0.
 const LARGEST: f64 = 64.0;
+/// log2 of the scale of GL operations.
+pub const GL_LOG_SCALE: f64 = LOG_SCALE;
+/// Largest value of GL operations: that of a sum of 64 products of two uniform numbers, five deviations away from zero.
+const GL_LARGEST: f64 = 15.0;
 
 /// Parameters and layout, as a plan without nodes.
 pub struct Problem {
@@ -36,7 +40,7 @@ impl Problem {
             RingSpec::Gl { n, p } => Geometry { scheme: SchemeName::Gl, lanes: p - 1, rows: n, cols: n },
             RingSpec::PowerOfTwo { .. } => Geometry { scheme: SchemeName::Gl, lanes: 0, rows: 0, cols: 0 },
         };
-        Problem::smallest(rings, geometry, level, batch)
+        Problem::smallest(rings, geometry, level, batch, GL_LARGEST)
     }
 
     /// CKKS: the smallest secure ring.
@@ -55,7 +59,7 @@ impl Problem {
             rows,
             cols,
         };
-        let mut problem = Problem::smallest(rings, geometry, level, batch)?;
+        let mut problem = Problem::smallest(rings, geometry, level, batch, LARGEST)?;
         problem.pairs = batch.min(problem.plan.geometry.lanes);
         Ok(problem)
     }
@@ -65,8 +69,9 @@ impl Problem {
         geometry: impl Fn(RingSpec) -> Geometry,
         level: usize,
         pairs: usize,
+        largest: f64,
     ) -> Result<Problem, Failure> {
-        let largest = vec![LARGEST; level + 1];
+        let largest = vec![largest; level + 1];
         for ring in rings {
             let geometry = geometry(ring);
             let demand = Demand {
