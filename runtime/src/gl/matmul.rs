@@ -45,7 +45,7 @@ impl Gl {
         let (level, scale) = (a.level(), self.product_scale(a.scale(), b.scale(), a.level())?);
         let operands: Vec<_> = terms.iter().map(|(x, y)| (components(x), components(y))).collect();
         let parts = trace_products(self.chain.ring(), level + 1, &operands);
-        self.assemble(self.side, scale, |k| self.product_diagonal(&parts, k, keys))
+        self.finish(scale, parts, |k, parts| self.product_diagonal(&parts, k, keys))
     }
 
     /// A A^dagger. The result is Hermitian: diagonals beyond n/2 are those before it under one automorphism, so that
@@ -57,9 +57,10 @@ impl Gl {
     pub fn gram(&self, a: &GlCiphertext, keys: &EvaluationKeys) -> Result<GlCiphertext, GlError> {
         self.check_operands(a, a)?;
         let (level, scale) = (a.level(), self.product_scale(a.scale(), a.scale(), a.level())?);
-        let parts = trace_products(self.chain.ring(), level + 1, &[(components(a), components(a))]);
+        let mut parts = trace_products(self.chain.ring(), level + 1, &[(components(a), components(a))]);
         let half = self.side / 2;
-        let upper = self.assemble(half + 1, scale, |k| self.product_diagonal(&parts, k, keys))?;
+        parts.truncate(half + 1);
+        let upper = self.finish(scale, parts, |k, parts| self.product_diagonal(&parts, k, keys))?;
         let lower = self.assemble(half - 1, scale, |i| {
             let k = half + 1 + i;
             self.chain.automorphism(&upper.diagonals()[self.side - k], self.dagger_map(k), keys)
@@ -67,18 +68,30 @@ impl Gl {
         Ok(GlCiphertext::from_parts([upper.diagonals(), lower.diagonals()].concat(), scale))
     }
 
+    /// The ciphertext of diagonals computed in parallel from the trace products of each, which are freed one by one.
+    fn finish(
+        &self,
+        scale: f64,
+        parts: Vec<Vec<Poly>>,
+        diagonal: impl Fn(usize, Vec<Poly>) -> Result<Ciphertext, RlweError> + Sync,
+    ) -> Result<GlCiphertext, GlError> {
+        let diagonals: Result<Vec<Ciphertext>, RlweError> =
+            parts.into_par_iter().enumerate().map(|(k, parts)| diagonal(k, parts)).collect();
+        Ok(GlCiphertext::from_parts(diagonals?, scale))
+    }
+
     /// Diagonal k of a product from the trace products d_00, d_10, d_01, d_11.
     fn product_diagonal(
         &self,
-        parts: &[Vec<Poly>],
+        parts: &[Poly],
         k: usize,
         keys: &EvaluationKeys,
     ) -> Result<Ciphertext, RlweError> {
         let [d00, d10, d01, d11] = parts else { unreachable!("two components times two") };
         let map = self.dagger_map(k);
-        let mut sum = self.switched(&d01[k], KeySource::Galois(map), keys)?;
-        sum.add_assign(&self.chain, &self.switched(&d11[k], KeySource::Product(map), keys)?);
-        sum.add_scaled(&self.chain, &d00[k], &d10[k]);
+        let mut sum = self.switched(d01, KeySource::Galois(map), keys)?;
+        sum.add_assign(&self.chain, &self.switched(d11, KeySource::Product(map), keys)?);
+        sum.add_scaled(&self.chain, d00, d10);
         self.chain.mod_down_rescale(&sum)
     }
 
@@ -104,13 +117,8 @@ impl Gl {
         }
         let (level, scale) = (a.level(), self.product_scale(a.scale(), p.scale(), a.level())?);
         let operands: Vec<_> = terms.iter().map(|(x, m)| (components(x), vec![polys(m)])).collect();
-        let mut parts = trace_products(self.chain.ring(), level + 1, &operands);
-        let masks = parts.pop().unwrap_or_default();
-        let bodies = parts.pop().unwrap_or_default();
-        let pairs = bodies.into_par_iter().zip(masks);
-        let diagonals: Result<Vec<Ciphertext>, RlweError> =
-            pairs.map(|(body, mask)| self.chain.rescale(&Ciphertext::new(vec![body, mask])?)).collect();
-        Ok(GlCiphertext::from_parts(diagonals?, scale))
+        let parts = trace_products(self.chain.ring(), level + 1, &operands);
+        self.finish(scale, parts, |_, parts| self.chain.rescale(&Ciphertext::new(parts)?))
     }
 
     /// P B^dagger for an encoded batch P. Needs the keys for
@@ -130,12 +138,11 @@ impl Gl {
         let (level, scale) = (b.level(), self.product_scale(b.scale(), p.scale(), b.level())?);
         let parts = trace_products(self.chain.ring(), level + 1, &[(vec![polys(p)], components(b))]);
         let zero = self.chain.ring().zero(level + 1, Form::Evaluation);
-        let diagonal = |k: usize| {
-            let mut sum = self.switched(&parts[1][k], KeySource::Galois(self.dagger_map(k)), keys)?;
-            sum.add_scaled(&self.chain, &parts[0][k], &zero);
+        self.finish(scale, parts, |k, parts| {
+            let mut sum = self.switched(&parts[1], KeySource::Galois(self.dagger_map(k)), keys)?;
+            sum.add_scaled(&self.chain, &parts[0], &zero);
             self.chain.mod_down_rescale(&sum)
-        };
-        self.assemble(self.side, scale, diagonal)
+        })
     }
 
     /// Checks that both are matrices, at one level.

@@ -27,6 +27,7 @@ pub mod noise;
 mod product;
 mod rotate;
 mod slice;
+mod tiles;
 mod transpose;
 
 pub use ciphertext::{GlCiphertext, GlPlaintext};

@@ -6,11 +6,12 @@
 //!
 //!   `C_r[j] = sum_k A_k[j] B'_(k-r)[j + r]`.
 //!
-//! In this form rows of diagonals are multiplied place by place, the second shifted by r: no matrix is gathered. Sums are
-//! kept in 128 bits and reduced once; the four products of two ciphertexts share every load.
+//! Each of the 2 (p-1) products of a prime is made by the tiles of [`Kernel`]; the four products of two ciphertexts share
+//! every load.
 //!
 //! Reference: Gentry, Lee 2025/1935, theorem 3.6, in the evaluation domain.
 
+use crate::gl::tiles::Tiles;
 use crate::math::modulus::Modulus;
 use crate::math::simd::{Simd, TileProducts};
 use crate::ring::{Form, Poly, Ring};
@@ -19,14 +20,11 @@ use rayon::prelude::*;
 /// Components of an operand, each with its n diagonals.
 pub(crate) type Operand<'a> = Vec<Vec<&'a Poly>>;
 
-/// Neighbouring places computed together: a cache line of words.
-const LANES: usize = 8;
-/// Words after each row of a tile that repeat its start, so that a shifted row is read in one piece; they also spread the
-/// rows over the cache sets.
-const PAD: usize = LANES;
+/// Words after each row of results that spread the rows over the cache sets.
+const PAD: usize = 8;
 
 /// sum over the terms of n (a * b'), * the trace product, for every component a of the left and b of the right operand:
-/// entry (number of b) (left components) + (number of a), one polynomial per diagonal, modulo the first `limbs` primes.
+/// for every diagonal the polynomials (number of b) (left components) + (number of a), modulo the first `limbs` primes.
 ///
 /// Operands have one or two components; all terms have as many as the first.
 pub(crate) fn trace_products(ring: &Ring, limbs: usize, terms: &[(Operand, Operand)]) -> Vec<Vec<Poly>> {
@@ -46,9 +44,10 @@ fn products<const A: usize, const B: usize>(
     terms: &[(Operand, Operand)],
 ) -> Vec<Vec<Poly>> {
     let (spec, n) = (ring.spec(), ring.spec().rows());
-    let mut out = vec![vec![ring.zero(limbs, Form::Evaluation); n]; A * B];
+    let zeros = |_| (0..A * B).map(|_| ring.zero(limbs, Form::Evaluation)).collect();
+    let mut out: Vec<Vec<Poly>> = (0..n).map(zeros).collect();
     for i in 0..limbs {
-        // rows[l][component n + r]: the values [s][j] of one diagonal of one product
+        // rows[l][r A B + component]: the values [s][j] of one diagonal of one product
         let mut rows: Vec<Vec<&mut [u64]>> =
             (0..spec.w_len()).map(|_| Vec::with_capacity(A * B * n)).collect();
         for poly in out.iter_mut().flatten() {
@@ -57,18 +56,20 @@ fn products<const A: usize, const B: usize>(
             }
         }
         let half = spec.w_len() / 2;
-        rows.par_iter_mut().enumerate().for_each(|(l, rows)| {
-            let mut kernel = Kernel::<A, B>::new(*ring.modulus(i), n);
+        let kernel = || (Kernel::<A, B>::new(*ring.modulus(i), n), vec![0; A * B * n * (n + PAD)]);
+        rows.par_iter_mut().enumerate().for_each_init(kernel, |(kernel, sums), (l, rows)| {
             let opposite = (l + half) % spec.w_len();
             for s in 0..2 {
-                kernel.sums.fill(0);
                 for (left, right) in terms {
-                    kernel.load_left(left, i, (2 * l + s) * n);
-                    kernel.load_right(right, i, (2 * opposite + 1 - s) * n);
+                    let (at_left, at_right) = ((2 * l + s) * n, (2 * opposite + 1 - s) * n);
+                    each_diagonal(left, i, at_left, n, |a, k, values| kernel.load_left(a, k, values));
+                    each_diagonal(right, i, at_right, n, |b, k, values| kernel.load_right(b, k, values));
                     kernel.multiply();
                 }
-                for (row, sums) in rows.iter_mut().zip(kernel.sums.chunks_exact(n)) {
-                    row[s * n..][..n].copy_from_slice(sums);
+                kernel.finish(sums, n + PAD);
+                for (number, sums) in sums.chunks_exact(n + PAD).enumerate() {
+                    let (component, r) = (number / n, number % n);
+                    rows[r * A * B + component][s * n..][..n].copy_from_slice(&sums[..n]);
                 }
             }
         });
@@ -76,19 +77,25 @@ fn products<const A: usize, const B: usize>(
     out
 }
 
-/// One modular product: the tiles of its operands, rows of `row` places, and its sums, rows of n.
-struct Kernel<const A: usize, const B: usize> {
-    modulus: Modulus,
-    fast: Option<TileProducts<A, B>>,
+/// Calls `load` with the n values from `start` of one limb of every diagonal k of every component.
+fn each_diagonal(
+    operand: &Operand,
+    limb: usize,
+    start: usize,
     n: usize,
-    /// n with the fast kernel, which wants no padding, n + PAD otherwise
-    row: usize,
-    /// products of two residues that fit into 128 bits
-    chunk: usize,
-    left: [Vec<u64>; A],
-    right: [Vec<u64>; B],
-    /// `[b A + a][r][j]`
-    sums: Vec<u64>,
+    mut load: impl FnMut(usize, usize, &[u64]),
+) {
+    for (component, diagonals) in operand.iter().enumerate() {
+        for (k, f) in diagonals.iter().enumerate() {
+            load(component, k, &f.limb(limb)[start..start + n]);
+        }
+    }
+}
+
+/// Products of A tiles by B tiles of diagonals modulo one prime, by the kernels in use.
+enum Kernel<const A: usize, const B: usize> {
+    Portable(Tiles<A, B>),
+    Fast(TileProducts<A, B>),
 }
 
 impl<const A: usize, const B: usize> Kernel<A, B> {
@@ -97,82 +104,34 @@ impl<const A: usize, const B: usize> Kernel<A, B> {
             Simd::Portable => None,
             Simd::Avx2(proof) => TileProducts::new(proof, modulus, n),
         };
-        let row = if fast.is_some() { n } else { n + PAD };
-        let tile = || vec![0; n * row];
-        let largest = u128::from(modulus.value() - 1).pow(2);
-        let chunk = usize::try_from(u128::MAX / largest).map_or(n, |terms| terms.min(n));
-        let (left, right) = (std::array::from_fn(|_| tile()), std::array::from_fn(|_| tile()));
-        Kernel { modulus, fast, n, row, chunk, left, right, sums: vec![0; A * B * n * n] }
+        fast.map_or_else(|| Kernel::Portable(Tiles::new(modulus, n)), Kernel::Fast)
     }
 
-    fn load_left(&mut self, operand: &Operand, limb: usize, start: usize) {
-        self.left.iter_mut().zip(operand).for_each(|(tile, f)| load(tile, self.row, f, limb, start));
+    fn load_left(&mut self, a: usize, k: usize, diagonal: &[u64]) {
+        match self {
+            Kernel::Portable(tiles) => tiles.load_left(a, k, diagonal),
+            Kernel::Fast(tiles) => tiles.load_left(a, k, diagonal),
+        }
     }
 
-    fn load_right(&mut self, operand: &Operand, limb: usize, start: usize) {
-        self.right.iter_mut().zip(operand).for_each(|(tile, f)| load(tile, self.row, f, limb, start));
+    fn load_right(&mut self, b: usize, k: usize, diagonal: &[u64]) {
+        match self {
+            Kernel::Portable(tiles) => tiles.load_right(b, k, diagonal),
+            Kernel::Fast(tiles) => tiles.load_right(b, k, diagonal),
+        }
     }
 
-    /// Adds the product of the tiles at hand.
     fn multiply(&mut self) {
-        if let Some(fast) = &self.fast {
-            let (left, right) =
-                (self.left.each_ref().map(Vec::as_slice), self.right.each_ref().map(Vec::as_slice));
-            return fast.multiply(left, right, &mut self.sums);
-        }
-        let n = self.n;
-        for r in 0..n {
-            for j in (0..n).step_by(LANES) {
-                for first in (0..n).step_by(self.chunk) {
-                    let block = self.block(r, j, first..(first + self.chunk).min(n));
-                    self.add(r, j, block.as_flattened());
-                }
-            }
+        match self {
+            Kernel::Portable(tiles) => tiles.multiply(),
+            Kernel::Fast(tiles) => tiles.multiply(),
         }
     }
 
-    /// Adds the places j, ... of diagonal r of every product.
-    fn add(&mut self, r: usize, j: usize, block: &[[u128; LANES]]) {
-        let (n, m) = (self.n, self.modulus);
-        for (component, lanes) in block.iter().enumerate() {
-            let sums = &mut self.sums[(component * n + r) * n + j..][..LANES.min(n)];
-            for (sum, &lane) in sums.iter_mut().zip(lanes) {
-                *sum = m.add(*sum, m.reduce_wide(lane));
-            }
-        }
-    }
-
-    /// The terms k of places j, ..., j + LANES - 1 of diagonal r, for all pairs `[b][a]` of components.
-    #[inline(always)]
-    fn block(&self, r: usize, j: usize, terms: std::ops::Range<usize>) -> [[[u128; LANES]; A]; B] {
-        let (n, row) = (self.n, self.row);
-        let (shifted, mask) = ((j + r) & (n - 1), n - 1);
-        let mut sums = [[[0u128; LANES]; A]; B];
-        for k in terms {
-            let (a, b) = (k * row + j, ((k + n - r) & mask) * row + shifted);
-            let left: [&[u64]; A] = std::array::from_fn(|c| &self.left[c][a..a + LANES]);
-            let right: [&[u64]; B] = std::array::from_fn(|c| &self.right[c][b..b + LANES]);
-            for (sums, y) in sums.iter_mut().zip(right) {
-                for (sums, x) in sums.iter_mut().zip(left) {
-                    for lane in 0..LANES {
-                        sums[lane] += u128::from(x[lane]) * u128::from(y[lane]);
-                    }
-                }
-            }
-        }
-        sums
-    }
-}
-
-/// Copies the n places from `start` of one limb of every diagonal to rows of `row` places, of which those beyond n repeat
-/// the first.
-fn load(tile: &mut [u64], row: usize, diagonals: &[&Poly], limb: usize, start: usize) {
-    let n = diagonals.len();
-    for (row, f) in tile.chunks_exact_mut(row).zip(diagonals) {
-        let values = &f.limb(limb)[start..start + n];
-        row[..n].copy_from_slice(values);
-        for (pad, &value) in row[n..].iter_mut().zip(values.iter().cycle()) {
-            *pad = value;
+    fn finish(&mut self, out: &mut [u64], stride: usize) {
+        match self {
+            Kernel::Portable(tiles) => tiles.finish(out, stride),
+            Kernel::Fast(tiles) => tiles.finish(out, stride),
         }
     }
 }
@@ -234,13 +193,13 @@ mod tests {
                 let mut terms = vec![(operand(&left), operand(&right))];
                 terms.push((operand(&[4, 5][..left.len()]), operand(&[5, 4][..right.len()])));
                 let found = trace_products(&ring, 2, &terms);
-                for (number, product) in found.iter().enumerate() {
+                for number in 0..left.len() * right.len() {
                     let (a, b) = (number % left.len(), number / left.len());
                     for (i, l, s, j, c) in [(0, 0, 0, 0, 0), (1, p - 2, 1, n - 1, 2), (0, p / 2, 1, 1, n - 2)]
                     {
                         let first = by_matrices(&ring, &f[left[a]], &f[right[b]], i, l, s, j, c);
                         let second = by_matrices(&ring, &f[4 + a], &f[5 - b], i, l, s, j, c);
-                        let value = product[(c + n - j) % n].limb(i)[(2 * l + s) * n + j];
+                        let value = found[(c + n - j) % n][number].limb(i)[(2 * l + s) * n + j];
                         assert_eq!(value, ring.modulus(i).add(first, second), "{spec:?} {left:?} {right:?}");
                     }
                 }

@@ -90,7 +90,19 @@ impl<const A: usize, const B: usize> TileProducts<A, B> {
         match proof {}
     }
 
-    pub(crate) fn multiply(&self, _: [&[u64]; A], _: [&[u64]; B], _: &mut [u64]) {
+    pub(crate) fn load_left(&mut self, _: usize, _: usize, _: &[u64]) {
+        match self.0 {}
+    }
+
+    pub(crate) fn load_right(&mut self, _: usize, _: usize, _: &[u64]) {
+        match self.0 {}
+    }
+
+    pub(crate) fn multiply(&mut self) {
+        match self.0 {}
+    }
+
+    pub(crate) fn finish(&mut self, _: &mut [u64], _: usize) {
         match self.0 {}
     }
 }

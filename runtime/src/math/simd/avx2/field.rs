@@ -186,9 +186,7 @@ pub(super) fn load_doubles(x: &[f64], at: usize) -> __m256d {
 
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-pub(super) fn to_doubles(x: __m256d) -> [f64; 4] {
-    let mut four = [0.0; 4];
+pub(super) fn store_doubles(to: &mut [f64; 4], x: __m256d) {
     // SAFETY: the array has the 32 bytes written.
-    unsafe { _mm256_storeu_pd(four.as_mut_ptr(), x) };
-    four
+    unsafe { _mm256_storeu_pd(to.as_mut_ptr(), x) }
 }

@@ -1,36 +1,43 @@
 //! Products of tiles of diagonals: C_r[j] += sum_k A_k[j] B_(k-r)[j + r] for one or two tiles on either side.
 //!
-//! Residues are centred and cut into x = x_1 2^h + x_0 with 2 h >= the bit length of q and |x_0|, |x_1| <= 2^(h-1); three
-//! sums, of x_0 y_0, x_1 y_1 and (x_0 + x_1)(y_0 + y_1) (Karatsuba, Ofman 1962), are accumulated by fused operations. They
-//! are exact for T terms with T 2^(2h) <= 2^53; then they are combined, and the next T terms are begun.
+//! With t = j + r and i = j + k this is the matrix product C[j, t] = sum_i A[i, j] B[i, t] of the matrices behind the
+//! diagonals, A[i, j] = A_(i-j)[j] and B[i, t] = B_(i-t)[t]; several tiles are columns side by side. Diagonals are skewed
+//! where they are loaded and where results leave.
 //!
-//! *Order.* Twelve sums at most, as fit the registers, are worked on together, and the terms in runs of [`RUN`] rows of B, for all r:
-//! neighbouring r read neighbouring words of those rows, which stay in the first-level cache with the columns of A.
+//! *Numbers.* Residues are centred and cut into x = x_1 2^h + x_0 with 2 h >= the bit length of q and |x_0|, |x_1| <=
+//! 2^(h-1); three sums, of x_0 y_0, x_1 y_1 and (x_0 + x_1)(y_0 + y_1) (Karatsuba, Ofman 1962), are accumulated by fused
+//! operations. They are exact for T terms with T 2^(2h) <= 2^53; then they are combined and reduced, and the next T terms
+//! are begun.
+//!
+//! *Order.* The kernel has four rows by three vectors of sums of one part in registers: seven loads for twelve fused
+//! operations. The columns of B it reads stay in the first-level cache while all rows of A pass by (Goto, van de Geijn
+//! 2008).
 
 use super::Avx2;
 use super::field::{
-    Constant, Factor, Field, MAX_BITS, Quad, from_words, load_doubles, load_words, store_words, to_doubles,
+    Constant, Factor, Field, MAX_BITS, from_words, load_doubles, load_words, store_doubles, store_words,
 };
 use crate::math::modulus::Modulus;
 use std::arch::x86_64::*;
 
-/// Rows of B taken together.
-const RUN: usize = 16;
-/// Words after a row of B that repeat its start.
-const PAD: usize = 8;
-/// The smallest tiles: rows of two vectors.
-const MIN_ROWS: usize = 8;
+/// Neighbouring entries: a vector.
+type Four = [f64; 4];
 
-/// The parts x_0, x_1, x_0 + x_1 of four places.
-type Parts = [[f64; 4]; 3];
+/// Vectors of columns in the registers.
+const WIDTH: usize = 3;
+/// The most terms summed between two reductions: their columns fit the first-level cache.
+const MAX_TERMS: usize = 128;
+/// Vectors after each row that spread the rows over the cache sets.
+const PAD: usize = 2;
 
-/// V vectors of places of A tiles: the left operands of one step.
-type Column<const A: usize, const V: usize> = [[Parts; A]; V];
+/// The parts x_0, x_1, x_0 + x_1 of matrices side by side, each with rows of `stride` vectors.
+#[derive(Clone, Debug)]
+struct Operand {
+    parts: [Vec<Four>; 3],
+    stride: usize,
+}
 
-/// Sums of the parts, of V vectors of places of every product `[b][a]`.
-type Sums<const A: usize, const B: usize, const V: usize> = [[[[__m256d; 3]; A]; B]; V];
-
-/// Buffers for products of A tiles by B tiles of n x n residues.
+/// Products of A tiles by B tiles of n x n residues, with the buffers for it.
 #[derive(Clone, Debug)]
 pub(crate) struct TileProducts<const A: usize, const B: usize> {
     proof: Avx2,
@@ -42,160 +49,188 @@ pub(crate) struct TileProducts<const A: usize, const B: usize> {
     powers: [Constant; 2],
     /// T
     terms: usize,
+    left: Operand,
+    right: Operand,
+    /// sums of each part in some columns, four rows at a time
+    partial: [Vec<[[Four; WIDTH]; 4]>; 3],
+    /// within q/2 of zero; rows a n + j of the columns b n + t
+    sums: Vec<Four>,
+}
+
+impl Operand {
+    fn new(n: usize, tiles: usize) -> Operand {
+        let stride = tiles * n / 4 + PAD;
+        Operand { parts: std::array::from_fn(|_| vec![[0.0; 4]; n * stride]), stride }
+    }
 }
 
 impl<const A: usize, const B: usize> TileProducts<A, B> {
-    /// `None` when the modulus is too large or the tiles too small.
+    /// `None` when the modulus is too large or the tiles are not rows of vectors.
     pub(crate) fn new(proof: Avx2, modulus: Modulus, n: usize) -> Option<TileProducts<A, B>> {
         let half = modulus.bits().div_ceil(2);
         let powers = [half, 2 * half].map(|bits| Constant::new(&modulus, modulus.pow(2, u64::from(bits))));
-        let fits = modulus.bits() <= MAX_BITS && n >= MIN_ROWS && n.is_power_of_two();
-        fits.then(|| TileProducts { proof, modulus, n, half, powers, terms: n.min(1 << (53 - 2 * half)) })
+        let fits = modulus.bits() <= MAX_BITS && n >= 4 && n.is_power_of_two();
+        fits.then(|| TileProducts {
+            proof,
+            modulus,
+            n,
+            half,
+            powers,
+            terms: n.min(1 << (53 - 2 * half)).min(MAX_TERMS),
+            left: Operand::new(n, A),
+            right: Operand::new(n, B),
+            partial: std::array::from_fn(|_| vec![[[[0.0; 4]; WIDTH]; 4]; A * n / 4]),
+            sums: vec![[0.0; 4]; A * n * B * n / 4],
+        })
     }
 
-    /// Adds the products of the tiles, rows of n residues, to `sums[b A + a][r][j]`.
-    pub(crate) fn multiply(&self, left: [&[u64]; A], right: [&[u64]; B], sums: &mut [u64]) {
+    /// Diagonal k of the left tile number `tile`: n residues.
+    pub(crate) fn load_left(&mut self, tile: usize, k: usize, diagonal: &[u64]) {
         let (Avx2(()), n) = (self.proof, self.n);
-        assert!(left.iter().chain(&right).all(|tile| tile.len() == n * n) && sums.len() == A * B * n * n);
-        let sums = sums.as_chunks_mut().0;
+        assert!(tile < A && k < n && diagonal.len() == n, "a diagonal of a tile");
         // SAFETY: the proof at hand says that the machine has the features.
-        unsafe {
-            match A * B {
-                4 => self.multiply_vectors::<1>(left, right, sums),
-                _ => self.multiply_vectors::<2>(left, right, sums),
-            }
-        }
+        unsafe { skew(&self.modulus, self.half, &mut self.left, tile, k, diagonal) }
+    }
+
+    /// Diagonal k of the right tile number `tile`: n residues.
+    pub(crate) fn load_right(&mut self, tile: usize, k: usize, diagonal: &[u64]) {
+        let (Avx2(()), n) = (self.proof, self.n);
+        assert!(tile < B && k < n && diagonal.len() == n, "a diagonal of a tile");
+        // SAFETY: as above.
+        unsafe { skew(&self.modulus, self.half, &mut self.right, tile, k, diagonal) }
+    }
+
+    /// Adds the products of the tiles at hand to the sums.
+    pub(crate) fn multiply(&mut self) {
+        let Avx2(()) = self.proof;
+        // SAFETY: as above.
+        unsafe { self.multiply_vectors() }
+    }
+
+    /// Writes the sums to rows of `stride` residues, `out[b A + a][r][j]`, and begins at zero again.
+    pub(crate) fn finish(&mut self, out: &mut [u64], stride: usize) {
+        let Avx2(()) = self.proof;
+        assert!(stride >= self.n && out.len() == A * B * self.n * stride, "rows of results");
+        // SAFETY: as above.
+        unsafe { self.unskew(out, stride) }
     }
 
     #[target_feature(enable = "avx2,fma")]
-    fn multiply_vectors<const V: usize>(&self, left: [&[u64]; A], right: [&[u64]; B], sums: &mut [Quad]) {
-        let (n, f) = (self.n, Field::new(&self.modulus));
-        let (columns, rows) = (self.columns::<V>(f, left), self.rows(f, right));
-        let zero = [[[[_mm256_setzero_pd(); 3]; A]; B]; V];
-        let mut partial = vec![zero; n];
-        for (block, columns) in columns.chunks_exact(n).enumerate() {
-            for first in (0..n).step_by(self.terms) {
-                let last = first + self.terms;
-                for run in (first..last).step_by(RUN) {
-                    for r in 0..n {
-                        let start = if run == first { zero } else { partial[r] };
-                        let terms = run..(run + RUN).min(last);
-                        let total = self.run(start, columns, &rows, terms, 4 * V * block + r, r);
-                        if run + RUN < last {
-                            partial[r] = total;
-                        } else {
-                            self.add(f, &total, sums, block, r);
-                        }
-                    }
+    fn multiply_vectors(&mut self) {
+        let columns = B * self.n / 4;
+        for first in (0..self.n).step_by(self.terms) {
+            for column in (0..columns).step_by(WIDTH) {
+                match columns - column {
+                    1 => self.columns::<1>(first, column),
+                    2 => self.columns::<2>(first, column),
+                    _ => self.columns::<3>(first, column),
                 }
             }
         }
     }
 
-    /// `start` and the terms of some rows of B, at the places `column`, ... of B.
+    /// The terms from `first` of V vectors of columns.
     #[target_feature(enable = "avx2,fma")]
-    #[inline]
-    fn run<const V: usize>(
-        &self,
-        start: Sums<A, B, V>,
-        columns: &[Column<A, V>],
-        rows: &[f64],
-        terms: std::ops::Range<usize>,
-        column: usize,
-        r: usize,
-    ) -> Sums<A, B, V> {
-        let (mask, width) = (self.n - 1, self.n + PAD);
-        let mut sums = start;
-        for k in terms {
-            let left = &columns[(k + r) & mask];
-            let rows = &rows[3 * B * width * k..][..3 * B * width];
-            for v in 0..V {
-                let place = (column + 4 * v) & mask;
-                for part in 0..3 {
-                    let mut x = [_mm256_setzero_pd(); A];
-                    for a in 0..A {
-                        x[a] = load_doubles(&left[v][a][part], 0);
-                    }
-                    for b in 0..B {
-                        let y = load_doubles(rows, (3 * b + part) * width + place);
-                        for a in 0..A {
-                            sums[v][b][a][part] = _mm256_fmadd_pd(x[a], y, sums[v][b][a][part]);
-                        }
+    fn columns<const V: usize>(&mut self, first: usize, column: usize) {
+        let (left, right) = (&self.left, &self.right);
+        for ((partial, x), y) in self.partial.iter_mut().zip(&left.parts).zip(&right.parts) {
+            let y = &y[first * right.stride + column..];
+            for (rows, partial) in partial.iter_mut().enumerate() {
+                let x = &x[first * left.stride + rows..];
+                let sums = block::<V>(x, left.stride, y, right.stride, self.terms);
+                for (to, sums) in partial.iter_mut().zip(sums) {
+                    for (to, sum) in to.iter_mut().zip(sums) {
+                        store_doubles(to, sum);
                     }
                 }
             }
         }
-        sums
+        self.combine::<V>(column);
     }
 
-    /// Adds sums of parts to the residues of row r.
+    /// Adds the sums of the parts of V vectors of columns, low + 2^h (all - low - high) + 2^(2h) high.
     #[target_feature(enable = "avx2,fma")]
-    #[inline]
-    fn add<const V: usize>(
-        &self,
-        f: Field,
-        parts: &Sums<A, B, V>,
-        sums: &mut [Quad],
-        block: usize,
-        r: usize,
-    ) {
+    fn combine<const V: usize>(&mut self, column: usize) {
+        let (f, columns) = (Field::new(&self.modulus), B * self.n / 4);
         let [middle, high] = self.powers.map(|power| Factor::splat(power));
+        let [low_sums, high_sums, all_sums] = &self.partial;
+        for (row, sums) in self.sums.chunks_exact_mut(columns).enumerate() {
+            let [low_sums, high_sums, all_sums] =
+                [low_sums, high_sums, all_sums].map(|part| &part[row / 4][row % 4]);
+            for (v, sum) in sums[column..column + V].iter_mut().enumerate() {
+                let low_sum = load_doubles(&low_sums[v], 0);
+                let high_sum = load_doubles(&high_sums[v], 0);
+                let all_sum = load_doubles(&all_sums[v], 0);
+                let middle_sum = _mm256_sub_pd(_mm256_sub_pd(all_sum, low_sum), high_sum);
+                let mut total = _mm256_add_pd(load_doubles(sum, 0), f.reduce(low_sum));
+                total = _mm256_add_pd(total, f.scale(middle_sum, middle));
+                total = _mm256_add_pd(total, f.scale(high_sum, high));
+                store_doubles(sum, f.reduce(total));
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    fn unskew(&mut self, out: &mut [u64], stride: usize) {
+        let (n, f) = (self.n, Field::new(&self.modulus));
+        for (row, sums) in self.sums.chunks_exact_mut(B * n / 4).enumerate() {
+            let (a, j) = (row / n, row % n);
+            for (b, sums) in sums.chunks_exact_mut(n / 4).enumerate() {
+                let out = &mut out[(b * A + a) * n * stride..][..n * stride];
+                for (t, sum) in sums.iter_mut().enumerate() {
+                    let mut words = [0; 4];
+                    store_words(&mut words, f.to_words(load_doubles(sum, 0)));
+                    for (lane, word) in words.into_iter().enumerate() {
+                        out[((4 * t + lane + n - j) & (n - 1)) * stride + j] = word;
+                    }
+                    *sum = [0.0; 4];
+                }
+            }
+        }
+    }
+}
+
+/// Four rows by V vectors of columns: `terms` products of entries of x with vectors of y.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn block<const V: usize>(
+    x: &[Four],
+    x_stride: usize,
+    y: &[Four],
+    y_stride: usize,
+    terms: usize,
+) -> [[__m256d; V]; 4] {
+    let mut sums = [[_mm256_setzero_pd(); V]; 4];
+    for i in 0..terms {
+        let (entries, vectors) = (&x[i * x_stride], &y[i * y_stride..][..V]);
+        let mut y = [_mm256_setzero_pd(); V];
         for v in 0..V {
-            for b in 0..B {
-                for a in 0..A {
-                    let [low_sum, high_sum, all] = parts[v][b][a];
-                    let middle_sum = _mm256_sub_pd(_mm256_sub_pd(all, low_sum), high_sum);
-                    let sum = &mut sums[((b * A + a) * self.n + r) * self.n / 4 + block * V + v];
-                    let mut total = _mm256_add_pd(from_words(load_words(sum)), f.reduce(low_sum));
-                    total = _mm256_add_pd(total, f.scale(middle_sum, middle));
-                    total = _mm256_add_pd(total, f.scale(high_sum, high));
-                    store_words(sum, f.to_words(f.reduce(total)));
-                }
+            y[v] = load_doubles(&vectors[v], 0);
+        }
+        for (sums, &entry) in sums.iter_mut().zip(entries) {
+            let x = _mm256_set1_pd(entry);
+            for v in 0..V {
+                sums[v] = _mm256_fmadd_pd(x, y[v], sums[v]);
             }
         }
     }
+    sums
+}
 
-    /// The left tiles, ordered by blocks of places, then rows.
-    #[target_feature(enable = "avx2,fma")]
-    fn columns<const V: usize>(&self, f: Field, tiles: [&[u64]; A]) -> Vec<Column<A, V>> {
-        let (n, quads) = (self.n, tiles.map(|tile| tile.as_chunks().0));
-        let mut columns = vec![[[[[0.0; 4]; 3]; A]; V]; n * n / (4 * V)];
-        for (block, columns) in columns.chunks_exact_mut(n).enumerate() {
-            for (k, column) in columns.iter_mut().enumerate() {
-                for (v, parts) in column.iter_mut().enumerate() {
-                    for (parts, quads) in parts.iter_mut().zip(quads) {
-                        *parts = self.parts(f, &quads[k * n / 4 + block * V + v]);
-                    }
-                }
+/// Entry j of diagonal k to row j + k of column j of a tile, in parts.
+#[target_feature(enable = "avx2,fma")]
+fn skew(m: &Modulus, half: u32, to: &mut Operand, tile: usize, k: usize, diagonal: &[u64]) {
+    let (n, f, unit) = (diagonal.len(), Field::new(m), f64::from(1u32 << half));
+    for (j, quad) in diagonal.as_chunks().0.iter().enumerate() {
+        let (low, high) = f.split(f.reduce(from_words(load_words(quad))), unit);
+        let parts = [low, high, _mm256_add_pd(low, high)];
+        let column = tile * n / 4 + j;
+        for (part, x) in to.parts.iter_mut().zip(parts) {
+            let mut four = [0.0; 4];
+            store_doubles(&mut four, x);
+            for lane in 0..4 {
+                part[((4 * j + lane + k) & (n - 1)) * to.stride + column][lane] = four[lane];
             }
         }
-        columns
-    }
-
-    /// The right tiles, ordered by row, tile and part; rows are padded.
-    #[target_feature(enable = "avx2,fma")]
-    fn rows(&self, f: Field, tiles: [&[u64]; B]) -> Vec<f64> {
-        let (n, width) = (self.n, self.n + PAD);
-        let mut rows = vec![0.0; n * B * 3 * width];
-        for (k, rows) in rows.chunks_exact_mut(B * 3 * width).enumerate() {
-            for (tile, rows) in tiles.iter().zip(rows.chunks_exact_mut(3 * width)) {
-                for (j, quad) in tile[k * n..][..n].as_chunks().0.iter().enumerate() {
-                    for (row, part) in rows.chunks_exact_mut(width).zip(self.parts(f, quad)) {
-                        row[4 * j..][..4].copy_from_slice(&part);
-                    }
-                }
-                rows.chunks_exact_mut(width).for_each(|row| row.copy_within(..PAD, n));
-            }
-        }
-        rows
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    #[inline]
-    fn parts(&self, f: Field, quad: &Quad) -> Parts {
-        let unit = f64::from(1u32 << self.half);
-        let x = f.reduce(from_words(load_words(quad)));
-        let (low, high) = f.split(x, unit);
-        [low, high, _mm256_add_pd(low, high)].map(|x| to_doubles(x))
     }
 }
