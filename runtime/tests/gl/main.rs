@@ -4,5 +4,6 @@ mod full_size;
 mod noise;
 mod operations;
 mod refusals;
+mod shapes;
 mod slices;
 mod toy;

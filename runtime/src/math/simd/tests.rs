@@ -96,7 +96,7 @@ fn negacyclic_transforms_agree_at_every_length() {
 
 #[test]
 fn correlations_agree_at_many_lengths() {
-    for length in [1, 2, 4, 6, 8, 10, 12, 16, 18, 30, 32, 42, 64, 96, 128, 192, 256] {
+    for length in [1, 2, 4, 6, 8, 10, 12, 16, 18, 30, 32, 42, 64, 96, 128, 192, 256, 576, 1152] {
         for (width, bits) in [(8, 43), (16, 47), (32, 49), (8, 50), (12, 49), (8, 30)] {
             cyclic_agrees(length, width, bits, length as u64);
         }
