@@ -29,7 +29,7 @@ pub struct InvalidRing {
 pub enum RingSpec {
     /// `Z[X]/(X^N + 1)`, N = 2^`log_n`
     PowerOfTwo {
-        /// log2 of the degree, at least 2
+        /// log2 of the degree, at least 3
         log_n: u32,
     },
     /// `Z[X, W]/(X^2n + 1, Phi_p(W))`, the 4np-th cyclotomic ring
@@ -48,7 +48,7 @@ impl RingSpec {
     /// With what is wrong.
     pub fn validate(&self) -> Result<(), InvalidRing> {
         let reason = match *self {
-            RingSpec::PowerOfTwo { log_n } if log_n < 2 => "the degree must be at least 4",
+            RingSpec::PowerOfTwo { log_n } if log_n < 3 => "the degree must be at least 8",
             RingSpec::PowerOfTwo { log_n } if log_n > MAX_DEGREE.ilog2() => "the degree is too large",
             RingSpec::PowerOfTwo { .. } => return Ok(()),
             RingSpec::Gl { n, .. } if n < 4 || !n.is_power_of_two() => "n must be a power of two, at least 4",
@@ -223,12 +223,12 @@ mod tests {
     fn only_rings_are_valid() {
         let valid = |spec: RingSpec| spec.validate().is_ok();
         assert!(valid(RingSpec::Gl { n: 4, p: 3 }) && valid(RingSpec::Gl { n: 64, p: 577 }));
-        assert!(valid(RingSpec::PowerOfTwo { log_n: 2 }) && valid(RingSpec::PowerOfTwo { log_n: 17 }));
+        assert!(valid(RingSpec::PowerOfTwo { log_n: 3 }) && valid(RingSpec::PowerOfTwo { log_n: 17 }));
         for (n, p) in [(0, 5), (2, 5), (6, 5), (8, 0), (8, 1), (8, 2), (8, 9), (1 << 40, 5), (4, usize::MAX)]
         {
             assert!(!valid(RingSpec::Gl { n, p }), "({n}, {p})");
         }
-        for log_n in [0, 1, 19, 64, u32::MAX] {
+        for log_n in [0, 1, 2, 19, 64, u32::MAX] {
             assert!(!valid(RingSpec::PowerOfTwo { log_n }), "{log_n}");
         }
     }

@@ -17,7 +17,8 @@ impl Ckks {
     /// # Errors
     /// When the plaintext has fewer limbs, or at level 0.
     pub fn mul_plain_rescale(&self, a: &Ciphertext, m: &Plaintext) -> Result<Ciphertext, CkksError> {
-        self.rescale(&self.mul_plain(a, m)?)
+        let rlwe = self.chain.mul_plain_rescale(&a.rlwe, &m.poly)?;
+        Ok(Ciphertext { rlwe, scale: a.scale * m.scale / self.chain.prime(a.level())? as f64 })
     }
 
     /// a b of degree 2: the scales multiply, the level stays. Sum such products before [`Ckks::relinearize_rescale`].

@@ -89,10 +89,10 @@ impl Gl {
     ) -> Result<Ciphertext, RlweError> {
         let [d00, d10, d01, d11] = parts else { unreachable!("two components times two") };
         let map = self.dagger_map(k);
-        let mut sum = self.switched(d01, KeySource::Galois(map), keys)?;
-        sum.add_assign(&self.chain, &self.switched(d11, KeySource::Product(map), keys)?);
-        sum.add_scaled(&self.chain, d00, d10);
-        self.chain.mod_down_rescale(&sum)
+        let level = d00.limbs() - 1;
+        let [of_map, of_product] = [KeySource::Galois(map), KeySource::Product(map)];
+        let switches = [(d01, keys.get(of_map, level)?), (d11, keys.get(of_product, level)?)];
+        self.chain.switch_rescale(&switches, [Some(d00), Some(d10)])
     }
 
     /// A P^dagger for an encoded batch P; no key.
@@ -137,11 +137,9 @@ impl Gl {
         self.check_plain(b, p)?;
         let (level, scale) = (b.level(), self.product_scale(b.scale(), p.scale(), b.level())?);
         let parts = trace_products(self.chain.ring(), level + 1, &[(vec![polys(p)], components(b))]);
-        let zero = self.chain.ring().zero(level + 1, Form::Evaluation);
         self.finish(scale, parts, |k, parts| {
-            let mut sum = self.switched(&parts[1], KeySource::Galois(self.dagger_map(k)), keys)?;
-            sum.add_scaled(&self.chain, &parts[0], &zero);
-            self.chain.mod_down_rescale(&sum)
+            let key = keys.get(KeySource::Galois(self.dagger_map(k)), level)?;
+            self.chain.switch_rescale(&[(&parts[1], key)], [Some(&parts[0]), None])
         })
     }
 
@@ -165,12 +163,6 @@ impl Gl {
     ) -> Result<GlCiphertext, GlError> {
         let product = self.matmul_plain(&self.conjugate_transpose(b, keys)?, p)?;
         self.conjugate_transpose(&product, keys)
-    }
-
-    /// P c s' under s, for the source s' of a key.
-    fn switched(&self, c: &Poly, source: KeySource, keys: &EvaluationKeys) -> Result<Extended, RlweError> {
-        let key = keys.get(source, c.limbs() - 1)?;
-        self.chain.key_product(&self.chain.decompose(c), Galois::default(), key)
     }
 }
 

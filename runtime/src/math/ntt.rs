@@ -61,9 +61,7 @@ impl NegacyclicNtt {
     pub(in crate::math) fn select(&mut self, simd: Simd) {
         self.fast = match simd {
             Simd::Portable => None,
-            Simd::Avx2(proof) => {
-                NegacyclicTables::new(proof, self.modulus, &self.forward, &self.inverse, self.scale)
-            }
+            Simd::Avx2(proof) => NegacyclicTables::new(proof, self.modulus, &self.forward, &self.inverse),
         };
     }
 
@@ -108,8 +106,17 @@ impl NegacyclicNtt {
 
     /// Values -> coefficients, in place; residues in and out.
     pub fn inverse(&self, a: &mut [u64]) {
+        self.inverse_with(a, self.scale);
+    }
+
+    /// Values -> coefficients times the residue c, in place; residues in and out.
+    pub fn inverse_scaled(&self, a: &mut [u64], c: u64) {
+        self.inverse_with(a, self.modulus.shoup(self.modulus.mul(self.scale.value, c)));
+    }
+
+    fn inverse_with(&self, a: &mut [u64], scale: Shoup) {
         if let Some(fast) = &self.fast {
-            return fast.inverse(a);
+            return fast.inverse(a, scale);
         }
         let n = self.inverse.len();
         assert_eq!(a.len(), n, "length of the transform");
@@ -134,7 +141,7 @@ impl NegacyclicNtt {
             transposed_butterflies(m, x, y, self.inverse[1]);
         }
         for x in a {
-            *x = m.mul_shoup(*x, self.scale);
+            *x = m.mul_shoup(*x, scale);
         }
     }
 }

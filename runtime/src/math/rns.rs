@@ -9,8 +9,11 @@
 //! other representative x -+ D may come out. No approximate overflow remains (Halevi, Polyakov, Shoup 2018/117,
 //! section 2.2, against Cheon et al. 2018/931).
 
-use crate::math::modulus::{Modulus, Shoup};
+use crate::math::buffer::Buffer;
+use crate::math::modulus::Modulus;
+use crate::math::parallel::for_each_limb;
 use crate::math::products::{MAX_TERMS, Products};
+use crate::math::simd::{Simd, sum_of_fractions};
 
 /// The most source primes: their products with a target residue are summed in 128 bits.
 pub const MAX_SOURCES: usize = MAX_TERMS;
@@ -18,10 +21,13 @@ pub const MAX_SOURCES: usize = MAX_TERMS;
 /// Constants to convert from one set of primes to another.
 #[derive(Clone, Debug)]
 pub struct BaseConverter {
-    sources: Vec<Modulus>,
     targets: Vec<Modulus>,
+    /// the largest bit length of a source
+    bits: u32,
     /// (D/q_i)^-1 mod q_i
-    scale: Vec<Shoup>,
+    scale: Vec<u64>,
+    /// 1 / q_i
+    fractions: Vec<f64>,
     /// D/q_i mod t_j at `[j][i]`
     factors: Vec<Vec<u64>>,
     /// -D mod t_j
@@ -29,10 +35,11 @@ pub struct BaseConverter {
 }
 
 /// The scaled residues y_i and the overflow v of one polynomial: the part of a conversion that all targets share.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Scaled {
-    limbs: Vec<Vec<u64>>,
-    overflow: Vec<u64>,
+    /// y_i at `[i][place]`
+    limbs: Buffer,
+    overflow: Buffer,
 }
 
 impl BaseConverter {
@@ -43,15 +50,19 @@ impl BaseConverter {
             let others = sources.iter().enumerate().filter(|&(k, _)| k != i);
             others.fold(1, |product, (_, q)| m.mul(product, m.reduce(q.value())))
         };
-        let scale = sources.iter().enumerate().map(|(i, q)| q.shoup(q.inv(without(i, q)))).collect();
-        let factors = targets.iter().map(|t| (0..sources.len()).map(|i| without(i, t)).collect()).collect();
-        let overflow = targets.iter().map(|t| t.neg(without(usize::MAX, t))).collect();
-        BaseConverter { sources: sources.to_vec(), targets: targets.to_vec(), scale, factors, overflow }
+        BaseConverter {
+            targets: targets.to_vec(),
+            bits: sources.iter().map(Modulus::bits).max().unwrap_or(0),
+            scale: sources.iter().enumerate().map(|(i, q)| q.inv(without(i, q))).collect(),
+            fractions: sources.iter().map(|q| 1.0 / q.value() as f64).collect(),
+            factors: targets.iter().map(|t| (0..sources.len()).map(|i| without(i, t)).collect()).collect(),
+            overflow: targets.iter().map(|t| t.neg(without(usize::MAX, t))).collect(),
+        }
     }
 
     /// Number of source primes.
     pub fn sources(&self) -> usize {
-        self.sources.len()
+        self.scale.len()
     }
 
     /// Number of target primes.
@@ -59,27 +70,43 @@ impl BaseConverter {
         self.targets.len()
     }
 
-    /// Scales the source limbs (residues of coefficients, one vector per source prime) and finds the overflow.
-    pub fn scale(&self, mut limbs: Vec<Vec<u64>>) -> Scaled {
-        assert_eq!(limbs.len(), self.sources.len(), "one limb per source prime");
-        let mut fractions = vec![0.5; limbs.first().map_or(0, Vec::len)];
-        for ((limb, q), &factor) in limbs.iter_mut().zip(&self.sources).zip(&self.scale) {
-            Products::new(q).scale(limb, factor);
-            let inverse = 1.0 / q.value() as f64;
-            for (x, fraction) in limb.iter().zip(&mut fractions) {
-                *fraction += *x as f64 * inverse;
-            }
-        }
-        Scaled { limbs, overflow: fractions.into_iter().map(|f| f as u64).collect() }
+    /// Prepares several polynomials of `degree` coefficients. `load(i, c, limbs)` writes their residues modulo source prime
+    /// number i, multiplied by c.
+    pub fn scale<const C: usize>(
+        &self,
+        degree: usize,
+        load: impl Fn(usize, u64, [&mut [u64]; C]) + Sync,
+    ) -> [Scaled; C] {
+        let mut polys: [Buffer; C] = std::array::from_fn(|_| Buffer::dirty(degree * self.sources()));
+        for_each_limb(polys.each_mut().map(|poly| &mut **poly), degree, |i, limbs| {
+            load(i, self.scale[i], limbs);
+        });
+        polys.map(|limbs| {
+            let mut overflow = Buffer::dirty(degree);
+            let terms: Vec<_> = limbs.chunks_exact(degree).zip(self.fractions.iter().copied()).collect();
+            round_sum(Simd::active(), &terms, self.bits, &mut overflow);
+            Scaled { limbs, overflow }
+        })
     }
 
     /// The centred representative modulo target prime number `target`.
     pub fn convert(&self, scaled: &Scaled, target: usize, out: &mut [u64]) {
-        let limbs = scaled.limbs.iter().map(Vec::as_slice).zip(self.factors[target].iter().copied());
-        let overflow = (scaled.overflow.as_slice(), self.overflow[target]);
-        let terms: Vec<(&[u64], u64)> = limbs.chain([overflow]).collect();
-        let bits = self.sources.iter().map(Modulus::bits).max().unwrap_or(0);
-        Products::new(&self.targets[target]).combination(&terms, bits, out);
+        let limbs = scaled.limbs.chunks_exact(scaled.overflow.len());
+        let overflow = (&*scaled.overflow, self.overflow[target]);
+        let terms: Vec<(&[u64], u64)> =
+            limbs.zip(self.factors[target].iter().copied()).chain([overflow]).collect();
+        Products::new(&self.targets[target]).combination(&terms, self.bits, out);
+    }
+}
+
+/// out = floor(1/2 + sum_i x_i f_i), words x_i below 2^`bits`, summed in the order of the terms.
+pub(in crate::math) fn round_sum(simd: Simd, terms: &[(&[u64], f64)], bits: u32, out: &mut [u64]) {
+    let done = match simd {
+        Simd::Portable => 0,
+        Simd::Avx2(proof) => sum_of_fractions(proof, terms, bits, out),
+    };
+    for (place, out) in out.iter_mut().enumerate().skip(done) {
+        *out = terms.iter().fold(0.5, |sum, (x, f)| sum + x[place] as f64 * f) as u64;
     }
 }
 
@@ -102,7 +129,9 @@ mod tests {
                 let product: i128 = sources.iter().take(2).map(|q| i128::from(q.value())).product();
                 let x = if k < 3 { x.rem_euclid(product) - product / 2 } else { x >> 29 };
                 let converter = BaseConverter::new(sources, targets);
-                let scaled = converter.scale(sources.iter().map(|q| vec![q.reduce_signed_wide(x)]).collect());
+                let [scaled] = converter.scale(1, |i, c, [limb]: [&mut [u64]; 1]| {
+                    limb[0] = sources[i].mul(sources[i].reduce_signed_wide(x), c);
+                });
                 for (j, t) in targets.iter().enumerate() {
                     let mut out = [0];
                     converter.convert(&scaled, j, &mut out);
@@ -117,7 +146,7 @@ mod tests {
         let all = moduli(60, 40);
         let (sources, targets) = all.split_at(39);
         let converter = BaseConverter::new(sources, targets);
-        let scaled = converter.scale(sources.iter().map(|q| vec![q.value() - 1; 300]).collect());
+        let [scaled] = converter.scale(300, |i, c, [limb]: [&mut [u64]; 1]| limb.fill(sources[i].neg(c)));
         let mut out = [0; 300];
         converter.convert(&scaled, 0, &mut out);
         assert_eq!(out, [targets[0].value() - 1; 300]);

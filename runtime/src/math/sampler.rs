@@ -4,11 +4,12 @@
 //! Secrets and errors are drawn without branches or table look-ups that depend on their values. The expansion of a seed
 //! is part of the file formats: the residues of (seed, domain, index, limb, q) are the same on every machine.
 //!
-//! References: ChaCha20 (RFC 8439), BLAKE3 in keyed mode as an extendable-output function; rounded Gaussian of parameter
+//! References: ChaCha20 (RFC 8439) and its variant of 12 rounds, BLAKE3 in keyed mode; rounded Gaussian of parameter
 //! 3.2 as in the guidelines of Bossuat et al. (ePrint 2024/463).
 
 use crate::math::modulus::Modulus;
-use rand::{Rng, SeedableRng, rngs::ChaCha20Rng, rngs::SysRng};
+use rand::rngs::{ChaCha12Rng, ChaCha20Rng, SysRng};
+use rand::{Rng, SeedableRng};
 use zeroize::Zeroize;
 
 /// Standard deviation of the Gaussian whose rounding gives the errors.
@@ -114,22 +115,24 @@ impl Sampler {
 
 /// Fills `out` with independent uniform residues mod q, a function of (`seed`, `domain`, `index`, `limb`, q) alone.
 ///
-/// Words of the BLAKE3 stream keyed by the seed, cut to the bit length of q, are taken in order; those not below q are
-/// skipped.
+/// BLAKE3 keyed by the seed makes a ChaCha12 key of the other arguments. A word x of its stream stands for the residue
+/// floor(x q / 2^64); the few x whose fraction is below 2^64 mod q are skipped, so that all residues are equally likely
+/// (Lemire, "Fast random integer generation in an interval", 2019).
 pub fn expand_uniform(seed: &Seed, domain: &str, index: u64, limb: u64, modulus: &Modulus, out: &mut [u64]) {
     let mut hasher = blake3::Hasher::new_keyed(seed);
     hasher.update(&index.to_le_bytes()).update(&limb.to_le_bytes()).update(domain.as_bytes());
-    let mut stream = hasher.finalize_xof();
-    let mask = u64::MAX >> (64 - modulus.bits());
+    let mut stream = ChaCha12Rng::from_seed(hasher.finalize().into());
+    let q = modulus.value();
+    let skipped = q.wrapping_neg() % q;
     let mut buffer = [0u8; 4096];
     let mut rest = out;
     while !rest.is_empty() {
-        stream.fill(&mut buffer);
+        stream.fill_bytes(&mut buffer);
         let mut filled = 0;
         for bytes in buffer.as_chunks::<8>().0 {
-            let word = u64::from_le_bytes(*bytes) & mask;
-            if word < modulus.value() && filled < rest.len() {
-                rest[filled] = word;
+            let product = u128::from(u64::from_le_bytes(*bytes)) * u128::from(q);
+            if filled < rest.len() && product as u64 >= skipped {
+                rest[filled] = (product >> 64) as u64;
                 filled += 1;
             }
         }

@@ -4,19 +4,22 @@
 //! products are taken between values. Breaking this is a bug of the caller and panics.
 
 use crate::math::modulus::Modulus;
+use crate::math::parallel;
 use crate::math::products::Products;
 use crate::ring::limb::LimbRing;
 use crate::ring::{Form, Galois, Poly, Ring, ValueMap};
-use rayon::prelude::*;
-
-/// Below this many words an operation stays on its thread.
-const PARALLEL_WORDS: usize = 1 << 14;
 
 impl Ring {
     /// Zero with the first `limbs` primes.
     pub fn zero(&self, limbs: usize, form: Form) -> Poly {
         assert!(limbs <= self.primes(), "{limbs} limbs of {} primes", self.primes());
         Poly::zero(self.degree(), limbs, form)
+    }
+
+    /// A polynomial with the first `limbs` primes and any words, all to be written.
+    pub(crate) fn dirty(&self, limbs: usize, form: Form) -> Poly {
+        assert!(limbs <= self.primes(), "{limbs} limbs of {} primes", self.primes());
+        Poly::dirty(self.degree(), limbs, form)
     }
 
     /// The element with the given integer coefficients `[t][x]`, modulo the first `limbs` primes, as values.
@@ -36,7 +39,7 @@ impl Ring {
         reduce: impl Fn(&Modulus, T) -> u64 + Sync,
     ) -> Poly {
         assert_eq!(coefficients.len(), self.degree(), "one coefficient per basis element");
-        let mut poly = self.zero(limbs, Form::Evaluation);
+        let mut poly = self.dirty(limbs, Form::Evaluation);
         self.for_each_limb(&mut poly, |ring, _, limb| {
             for (x, &c) in limb.iter_mut().zip(coefficients) {
                 *x = reduce(ring.modulus(), c);
@@ -76,14 +79,19 @@ impl Ring {
     /// To coefficients; nothing to do if it holds coefficients already.
     pub fn intt(&self, a: &mut Poly) {
         if a.form() == Form::Evaluation {
-            self.for_each_limb(a, |ring, _, limb| ring.inverse(limb));
+            self.for_each_limb(a, |ring, _, limb| ring.inverse_scaled(limb, 1));
             a.set_form(Form::Coefficient);
         }
     }
 
     /// Values -> coefficients of one limb modulo prime number `i`, in place.
     pub fn intt_limb(&self, i: usize, limb: &mut [u64]) {
-        self.limbs[i].inverse(limb);
+        self.intt_limb_scaled(i, limb, 1);
+    }
+
+    /// Values -> coefficients times the residue c of one limb modulo prime number `i`, in place.
+    pub fn intt_limb_scaled(&self, i: usize, limb: &mut [u64], c: u64) {
+        self.limbs[i].inverse_scaled(limb, c);
     }
 
     /// Coefficients -> values of one limb modulo prime number `i`, in place.
@@ -93,12 +101,14 @@ impl Ring {
 
     /// a += b.
     pub fn add_assign(&self, a: &mut Poly, b: &Poly) {
-        self.combine(a, b, |m, x, y| m.add(x, y));
+        assert_operands(a, b);
+        self.for_each_limb(a, |ring, i, limb| Products::new(ring.modulus()).add_assign(limb, b.limb(i)));
     }
 
     /// a -= b.
     pub fn sub_assign(&self, a: &mut Poly, b: &Poly) {
-        self.combine(a, b, |m, x, y| m.sub(x, y));
+        assert_operands(a, b);
+        self.for_each_limb(a, |ring, i, limb| Products::new(ring.modulus()).sub_assign(limb, b.limb(i)));
     }
 
     /// a *= b, both as values.
@@ -110,7 +120,7 @@ impl Ring {
 
     /// a = -a.
     pub fn neg_assign(&self, a: &mut Poly) {
-        self.map(a, |m, x| m.neg(x));
+        self.for_each_limb(a, |ring, _, limb| Products::new(ring.modulus()).neg_assign(limb));
     }
 
     /// a + b.
@@ -129,9 +139,23 @@ impl Ring {
 
     /// a b, both as values.
     pub fn mul(&self, a: &Poly, b: &Poly) -> Poly {
-        let mut product = a.clone();
-        self.mul_assign(&mut product, b);
-        product
+        self.sum_of_products(&[(a, b)])
+    }
+
+    /// The sum of the products of pairs of values, with the limbs of the first; at least one pair.
+    pub fn sum_of_products(&self, pairs: &[(&Poly, &Poly)]) -> Poly {
+        let first = pairs[0].0;
+        assert_eq!(first.form(), Form::Evaluation, "products are taken between values");
+        for (a, b) in pairs {
+            assert_operands(first, a);
+            assert_operands(first, b);
+        }
+        let mut sum = self.dirty(first.limbs(), Form::Evaluation);
+        self.for_each_limb(&mut sum, |ring, i, limb| {
+            let terms: Vec<_> = pairs.iter().map(|(a, b)| (a.limb(i), [b.limb(i)])).collect();
+            Products::new(ring.modulus()).sums_of_products([None], &terms, [limb]);
+        });
+        sum
     }
 
     /// sum += a b, all as values.
@@ -159,7 +183,7 @@ impl Ring {
 
     /// The image of an element under an automorphism, in the form it is in.
     pub fn automorphism(&self, a: &Poly, g: Galois) -> Poly {
-        let mut image = self.zero(a.limbs(), a.form());
+        let mut image = self.dirty(a.limbs(), a.form());
         match a.form() {
             Form::Evaluation => {
                 let map = ValueMap::new(self.spec(), g);
@@ -173,58 +197,20 @@ impl Ring {
         image
     }
 
-    fn combine(&self, a: &mut Poly, b: &Poly, f: impl Fn(&Modulus, u64, u64) -> u64 + Sync) {
-        assert_operands(a, b);
-        self.for_each_limb(a, |ring, i, limb| {
-            let m = ring.modulus();
-            for (x, &y) in limb.iter_mut().zip(b.limb(i)) {
-                *x = f(m, *x, y);
-            }
-        });
-    }
-
-    fn map(&self, a: &mut Poly, f: impl Fn(&Modulus, u64) -> u64 + Sync) {
-        self.for_each_limb(a, |ring, _, limb| {
-            let m = ring.modulus();
-            for x in limb {
-                *x = f(m, *x);
-            }
-        });
-    }
-
     /// Calls `f` with every limb of `a`, its number and its tables; in parallel when that pays.
     pub(super) fn for_each_limb(&self, a: &mut Poly, f: impl Fn(&LimbRing, usize, &mut [u64]) + Sync) {
         assert!(a.degree() == self.degree() && a.limbs() <= self.primes(), "polynomial of another ring");
-        for_each_limb(a, |i, limb| f(&self.limbs[i], i, limb));
+        for_each_limb([a], |i, [limb]| f(&self.limbs[i], i, limb));
     }
 }
 
-/// Calls `f` with every limb of `a` and its number; in parallel when that pays.
-pub(crate) fn for_each_limb(a: &mut Poly, f: impl Fn(usize, &mut [u64]) + Sync) {
-    let degree = a.degree();
-    let words = a.words_mut();
-    if words.len() < PARALLEL_WORDS {
-        words.chunks_exact_mut(degree).enumerate().for_each(|(i, limb)| f(i, limb));
-    } else {
-        words.par_chunks_exact_mut(degree).enumerate().for_each(|(i, limb)| f(i, limb));
-    }
-}
-
-/// As [`for_each_limb`], for two polynomials side by side.
-pub(crate) fn for_each_limb_pair(
-    a: &mut Poly,
-    b: &mut Poly,
-    f: impl Fn(usize, &mut [u64], &mut [u64]) + Sync,
+/// Calls `f` with the number of every limb and that limb of each of several polynomials; in parallel when that pays.
+pub(crate) fn for_each_limb<const C: usize>(
+    polys: [&mut Poly; C],
+    f: impl Fn(usize, [&mut [u64]; C]) + Sync,
 ) {
-    let degree = a.degree();
-    let (a, b) = (a.words_mut(), b.words_mut());
-    if a.len() < PARALLEL_WORDS {
-        let pairs = a.chunks_exact_mut(degree).zip(b.chunks_exact_mut(degree)).enumerate();
-        pairs.for_each(|(i, (x, y))| f(i, x, y));
-    } else {
-        let pairs = a.par_chunks_exact_mut(degree).zip(b.par_chunks_exact_mut(degree)).enumerate();
-        pairs.for_each(|(i, (x, y))| f(i, x, y));
-    }
+    let degree = polys[0].degree();
+    parallel::for_each_limb(polys.map(Poly::words_mut), degree, f);
 }
 
 fn assert_operands(a: &Poly, b: &Poly) {

@@ -13,8 +13,7 @@ impl Ring {
     /// a *= re + im i, for a given by values.
     pub fn mul_complex_assign(&self, a: &mut Poly, re: i128, im: i128) {
         self.for_each_half(a, re, im, |m, half, constant| {
-            let constant = m.shoup(constant);
-            half.iter_mut().for_each(|x| *x = m.mul_shoup(*x, constant));
+            Products::new(m).scale(half, m.shoup(constant));
         });
     }
 

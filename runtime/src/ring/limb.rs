@@ -78,16 +78,16 @@ impl LimbRing {
         w.cyclic.correlate(limb, &w.forward);
     }
 
-    /// Values -> coefficients, in place.
-    pub(crate) fn inverse(&self, limb: &mut [u64]) {
-        let Some(w) = &self.w_axis else { return self.x_axis.inverse(limb) };
+    /// Values -> coefficients times the residue c, in place.
+    pub(crate) fn inverse_scaled(&self, limb: &mut [u64], c: u64) {
+        let Some(w) = &self.w_axis else { return self.x_axis.inverse_scaled(limb, c) };
         w.cyclic.correlate(limb, &w.inverse);
         let mut row = vec![0; w.order.len()];
         for values in limb.chunks_exact_mut(row.len()) {
             for (&value, &place) in values.iter().zip(&w.order) {
                 row[place as usize] = value;
             }
-            self.x_axis.inverse(&mut row);
+            self.x_axis.inverse_scaled(&mut row, c);
             values.copy_from_slice(&row);
         }
     }

@@ -13,7 +13,7 @@ mod value_map;
 pub use plan::ring::{Galois, InvalidRing, RingSpec};
 pub use poly::{Form, Poly};
 
-pub(crate) use arithmetic::{for_each_limb, for_each_limb_pair};
+pub(crate) use arithmetic::for_each_limb;
 pub(crate) use value_map::ValueMap;
 
 use crate::math::modulus::{MAX_MODULUS_BITS, Modulus};

@@ -1,5 +1,6 @@
 //! Ring elements as residues: one limb per prime, all limbs in one buffer.
 
+use crate::math::buffer::Buffer;
 use crate::ring::RingError;
 use zeroize::Zeroize;
 
@@ -20,13 +21,18 @@ pub enum Form {
 pub struct Poly {
     degree: usize,
     form: Form,
-    words: Vec<u64>,
+    words: Buffer,
 }
 
 impl Poly {
     /// Zero with `limbs` limbs.
     pub fn zero(degree: usize, limbs: usize, form: Form) -> Poly {
-        Poly { degree, form, words: vec![0; degree * limbs] }
+        Poly { degree, form, words: Buffer::zeroed(degree * limbs) }
+    }
+
+    /// A polynomial with `limbs` limbs of any words, all to be written.
+    pub(crate) fn dirty(degree: usize, limbs: usize, form: Form) -> Poly {
+        Poly { degree, form, words: Buffer::dirty(degree * limbs) }
     }
 
     /// A polynomial from its words, ordered `[limb][place]`. The ring checks their range where it takes them from outside.
@@ -37,7 +43,7 @@ impl Poly {
         if degree == 0 || !words.len().is_multiple_of(degree) {
             return Err(RingError::PartialLimb { degree, words: words.len() });
         }
-        Ok(Poly { degree, form, words })
+        Ok(Poly { degree, form, words: words.into() })
     }
 
     /// Degree of the ring, the words of a limb.
@@ -82,7 +88,7 @@ impl Poly {
 
     /// The first `limbs` limbs.
     pub fn prefix(&self, limbs: usize) -> Poly {
-        Poly { degree: self.degree, form: self.form, words: self.words[..limbs * self.degree].to_vec() }
+        Poly { degree: self.degree, form: self.form, words: Buffer::from(&self.words[..limbs * self.degree]) }
     }
 
     pub(crate) fn set_form(&mut self, form: Form) {

@@ -10,7 +10,7 @@ const TOY_RINGS: [RingSpec; 7] = [
     RingSpec::Gl { n: 8, p: 17 },
     RingSpec::Gl { n: 16, p: 13 },
     RingSpec::Gl { n: 4, p: 3 },
-    RingSpec::PowerOfTwo { log_n: 2 },
+    RingSpec::PowerOfTwo { log_n: 3 },
     RingSpec::PowerOfTwo { log_n: 5 },
 ];
 

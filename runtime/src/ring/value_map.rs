@@ -1,4 +1,7 @@
 //! The action of an automorphism on values: a permutation, the same for all primes.
+//!
+//! In bit-reversed order the place 8b + r, r < 8, holds the value at exponent e_0 + brv(r) N/4, with e_0 = 2 brv(b) + 1 below
+//! N/4. Times k these exponents agree below N/4 again: eight neighbours come from eight neighbours.
 
 use crate::math::ntt::bit_reverse;
 use crate::ring::{Galois, RingSpec};
@@ -6,8 +9,9 @@ use crate::ring::{Galois, RingSpec};
 /// The action of one automorphism on values, the same for all primes: a permutation.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueMap {
-    /// new value i is old value `table[i]`
-    Table(Vec<u32>),
+    /// new values 8b, ..., 8b + 7 are the old values of another such block: its number, and the number of the pattern by
+    /// which they are permuted
+    Blocks { sources: Vec<(u32, u8)>, patterns: [[u8; 8]; 8] },
     /// values ordered `[l][s][j]` with j < `rows`: shifts of l and j, exchange of the signs s
     Shifts { galois: Galois, rows: usize },
 }
@@ -16,12 +20,17 @@ impl ValueMap {
     pub(crate) fn new(spec: RingSpec, galois: Galois) -> ValueMap {
         match spec {
             RingSpec::PowerOfTwo { log_n } => {
-                let step = spec.x_exponent(galois);
-                let place = |i: usize| {
-                    let exponent = (2 * bit_reverse(i, log_n) + 1) * step % (2 << log_n);
-                    bit_reverse(exponent / 2, log_n) as u32
+                let (step, quarter) = (spec.x_exponent(galois), 1 << (log_n - 2));
+                let source = |b: usize| {
+                    let exponent = (2 * bit_reverse(b, log_n - 3) + 1) * step % (8 * quarter);
+                    let block = bit_reverse(exponent % quarter / 2, log_n - 3);
+                    (block as u32, (exponent / quarter) as u8)
                 };
-                ValueMap::Table((0..1 << log_n).map(place).collect())
+                let place =
+                    |first: usize, r: usize| bit_reverse((first + bit_reverse(r, 3) * step) % 8, 3) as u8;
+                let pattern = |first| std::array::from_fn(|r| place(first, r));
+                let patterns = std::array::from_fn(pattern);
+                ValueMap::Blocks { sources: (0..1 << (log_n - 3)).map(source).collect(), patterns }
             }
             RingSpec::Gl { n, .. } => ValueMap::Shifts { galois, rows: n },
         }
@@ -30,9 +39,13 @@ impl ValueMap {
     /// Writes the image of `values` to `image`, one limb each.
     pub(crate) fn apply(&self, values: &[u64], image: &mut [u64]) {
         match self {
-            ValueMap::Table(table) => {
-                for (new, &place) in image.iter_mut().zip(table) {
-                    *new = values[place as usize];
+            ValueMap::Blocks { sources, patterns } => {
+                let (old, new) = (values.as_chunks::<8>().0, image.as_chunks_mut::<8>().0);
+                for (new, &(block, pattern)) in new.iter_mut().zip(sources) {
+                    let (old, pattern) = (&old[block as usize], &patterns[usize::from(pattern)]);
+                    for (new, &place) in new.iter_mut().zip(pattern) {
+                        *new = old[usize::from(place % 8)];
+                    }
                 }
             }
             ValueMap::Shifts { galois, rows } => {

@@ -1,5 +1,6 @@
 //! Ciphertexts: components (c_0, c_1[, c_2]) that decrypt to c_0 + c_1 s + c_2 s^2.
 
+use crate::math::products::Products;
 use crate::ring::{Form, Galois, Poly};
 use crate::rlwe::{Chain, RlweError};
 
@@ -131,9 +132,19 @@ impl Chain {
     /// [`RlweError::LevelTooLow`] when the plaintext has fewer limbs.
     pub fn mul_plain(&self, a: &Ciphertext, m: &Poly) -> Result<Ciphertext, RlweError> {
         check_plain(a, m)?;
-        let mut product = a.clone();
-        product.parts.iter_mut().for_each(|part| self.ring().mul_assign(part, m));
-        Ok(product)
+        Ok(Ciphertext { parts: a.parts.iter().map(|part| self.ring().mul(part, m)).collect() })
+    }
+
+    /// m a divided by q_l with rounding: one level down.
+    ///
+    /// # Errors
+    /// [`RlweError::LevelTooLow`] when the plaintext has fewer limbs, or at level 0.
+    pub fn mul_plain_rescale(&self, a: &Ciphertext, m: &Poly) -> Result<Ciphertext, RlweError> {
+        check_plain(a, m)?;
+        self.rescale_parts(a, |i, part, limb| {
+            let terms = [(part.limb(i), [m.limb(i)])];
+            Products::new(self.ring().modulus(i)).sums_of_products([None], &terms, [limb]);
+        })
     }
 
     /// c a for an integer c.
@@ -152,8 +163,7 @@ impl Chain {
         check_degree(a, 1)?;
         check_degree(b, 1)?;
         let ring = self.ring();
-        let mut cross = ring.mul(a.body(), b.mask());
-        ring.mul_add_assign(&mut cross, a.mask(), b.body());
+        let cross = ring.sum_of_products(&[(a.body(), b.mask()), (a.mask(), b.body())]);
         Ok(Ciphertext { parts: vec![ring.mul(a.body(), b.body()), cross, ring.mul(a.mask(), b.mask())] })
     }
 
@@ -190,12 +200,22 @@ impl Chain {
     /// # Errors
     /// [`RlweError::LevelTooLow`] at level 0.
     pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext, RlweError> {
-        let divider = self
-            .level(a.level())
-            .rescale
-            .as_ref()
-            .ok_or(RlweError::LevelTooLow { needed: 1, available: 0 })?;
-        Ok(Ciphertext { parts: a.parts.iter().map(|part| divider.divide(self.ring(), part)).collect() })
+        self.rescale_parts(a, |i, part, limb| limb.copy_from_slice(part.limb(i)))
+    }
+
+    /// Divides by q_l what `make` writes for every part: given the number of a prime, the part and a limb to fill.
+    fn rescale_parts(
+        &self,
+        a: &Ciphertext,
+        make: impl Fn(usize, &Poly, &mut [u64]) + Sync,
+    ) -> Result<Ciphertext, RlweError> {
+        let divider = self.level(a.level()).rescale.as_ref();
+        let divider = divider.ok_or(RlweError::LevelTooLow { needed: 1, available: 0 })?;
+        let divided = |part: &Poly| {
+            let [quotient] = divider.divide(self.ring(), |i, [limb]| make(i, part, limb));
+            quotient
+        };
+        Ok(Ciphertext { parts: a.parts.iter().map(divided).collect() })
     }
 }
 

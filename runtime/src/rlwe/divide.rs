@@ -3,11 +3,11 @@
 //! Three uses: mod-down (D = P), rescale (D = q_l), and both in one step (D = P q_l), where the rounding error is paid once
 //! and the digits of a key switch may exceed P.
 
+use crate::math::buffer::Buffer;
 use crate::math::modulus::{Modulus, Shoup};
 use crate::math::products::Products;
 use crate::math::rns::BaseConverter;
 use crate::ring::{Form, Poly, Ring, for_each_limb};
-use rayon::prelude::*;
 
 /// Which limbs of a polynomial are divided away, which stay, and the constants for it.
 #[derive(Clone, Debug)]
@@ -32,23 +32,31 @@ impl Divider {
         Divider { divided, kept, converter: BaseConverter::new(&sources, &targets), inverse }
     }
 
-    /// The rounded quotient of `poly` (values), as values modulo the primes that stay.
-    pub(crate) fn divide(&self, ring: &Ring, poly: &Poly) -> Poly {
-        assert_eq!(poly.form(), Form::Evaluation, "division starts from values");
-        let coefficients = |&i: &usize| {
-            let mut limb = poly.limb(i).to_vec();
-            ring.intt_limb(i, &mut limb);
-            limb
-        };
-        let remainder = self.converter.scale(self.divided.par_iter().map(coefficients).collect());
-        let mut quotient = Poly::zero(poly.degree(), self.kept.len(), Form::Evaluation);
-        for_each_limb(&mut quotient, |t, limb| {
-            let i = self.kept[t];
-            self.converter.convert(&remainder, t, limb);
-            ring.ntt_limb(i, limb);
-            Products::new(ring.modulus(i)).scale_difference(limb, poly.limb(i), self.inverse[t]);
+    /// The rounded quotients of polynomials, as values modulo the primes that stay. `make(i, limbs)` writes their values
+    /// modulo prime number `i` of `ring`; it is called once for every prime, so that they need not be stored.
+    pub(crate) fn divide<const C: usize>(
+        &self,
+        ring: &Ring,
+        make: impl Fn(usize, [&mut [u64]; C]) + Sync,
+    ) -> [Poly; C] {
+        let degree = ring.degree();
+        let remainders = self.converter.scale(degree, |d, c, mut limbs: [&mut [u64]; C]| {
+            let i = self.divided[d];
+            make(i, limbs.each_mut().map(|limb| &mut **limb));
+            limbs.into_iter().for_each(|limb| ring.intt_limb_scaled(i, limb, c));
         });
-        quotient
+        let mut quotients = std::array::from_fn(|_| Poly::dirty(degree, self.kept.len(), Form::Evaluation));
+        for_each_limb(quotients.each_mut(), |t, quotients| {
+            let i = self.kept[t];
+            let mut values: [Buffer; C] = std::array::from_fn(|_| Buffer::dirty(degree));
+            make(i, values.each_mut().map(|values| &mut **values));
+            for ((quotient, values), remainder) in quotients.into_iter().zip(&values).zip(&remainders) {
+                self.converter.convert(remainder, t, quotient);
+                ring.ntt_limb(i, quotient);
+                Products::new(ring.modulus(i)).scale_difference(quotient, values, self.inverse[t]);
+            }
+        });
+        quotients
     }
 }
 
@@ -69,7 +77,8 @@ mod tests {
         for divided in [vec![3], vec![2], vec![2, 3], vec![3, 2]] {
             let kept: Vec<usize> = (0..4).filter(|i| !divided.contains(i)).collect();
             let d: i128 = divided.iter().map(|&i| i128::from(primes[i])).product();
-            let quotient = Divider::new(&ring, divided, kept.clone()).divide(&ring, &poly);
+            let divider = Divider::new(&ring, divided, kept.clone());
+            let [quotient] = divider.divide(&ring, |i, [limb]| limb.copy_from_slice(poly.limb(i)));
             let expected: Vec<i128> = x.iter().map(|&x| (x + d / 2).div_euclid(d)).collect();
             assert_eq!(ring.select(kept).to_signed(&quotient), expected);
         }

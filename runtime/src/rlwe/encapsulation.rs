@@ -12,7 +12,7 @@
 
 use crate::math::products::Products;
 use crate::math::sampler::{Sampler, Seed};
-use crate::ring::{Form, Galois, Poly, for_each_limb_pair};
+use crate::ring::{Form, Poly};
 use crate::rlwe::ciphertext::check_degree;
 use crate::rlwe::encrypt::{expand_mask, lift_secret};
 use crate::rlwe::{Chain, Ciphertext, RlweError, SecretKey, SwitchKey};
@@ -105,19 +105,17 @@ impl EncapsulationKeys {
             return Err(RlweError::LevelMismatch { left: 0, right: ct.level() });
         }
         let base = chain.base();
-        let product = base.key_product(&base.decompose(ct.mask()), Galois::default(), &self.enter)?;
-        let mut sparse = base.mod_down(&product);
+        let mut sparse = base.switch(&[(ct.mask(), &self.enter)], [None; 2])?;
         base.ring().add_assign(&mut sparse.parts_mut()[0], ct.body());
         let [body, mask] = [0, 1].map(|c| centred(&base, &sparse.parts()[c]));
         let (level, ext) = (short.max_level(), short.extended_ring());
         let mask = ext.lift(&mask, ext.primes());
-        let mut product = short.extended_zero(level);
-        for_each_limb_pair(&mut product.body, &mut product.mask, |i, body, out| {
-            let (products, own) = (Products::new(ext.modulus(i)), short.key_limb(i));
-            products.sum_of_products(&[(mask.limb(i), self.body.limb(own))], body);
-            products.sum_of_products(&[(mask.limb(i), self.mask.limb(own))], out);
+        let [body_part, mask_part] = short.level(level).mod_down.divide(ext, |i, out| {
+            let own = short.key_limb(i);
+            let terms = [(mask.limb(i), [self.body.limb(own), self.mask.limb(own)])];
+            Products::new(ext.modulus(i)).sums_of_products([None; 2], &terms, out);
         });
-        let mut raised = short.mod_down(&product);
+        let mut raised = Ciphertext::from_parts(vec![body_part, mask_part]);
         let body = short.ring().lift(&body, level + 1);
         short.ring().add_assign(&mut raised.parts_mut()[0], &body);
         Ok(raised)

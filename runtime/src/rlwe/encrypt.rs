@@ -129,8 +129,8 @@ pub(crate) fn lift_secret(ring: &Ring, coefficients: Vec<i64>, limbs: usize) -> 
 /// The public uniform polynomial number `index` of a seed, as values.
 pub(crate) fn expand_mask(ring: &Ring, seed: &Seed, domain: &str, index: u64, limbs: usize) -> Poly {
     let moduli: Vec<&Modulus> = ring.moduli().collect();
-    let mut mask = ring.zero(limbs, Form::Evaluation);
-    for_each_limb(&mut mask, |i, limb| expand_uniform(seed, domain, index, i as u64, moduli[i], limb));
+    let mut mask = ring.dirty(limbs, Form::Evaluation);
+    for_each_limb([&mut mask], |i, [limb]| expand_uniform(seed, domain, index, i as u64, moduli[i], limb));
     mask
 }
 

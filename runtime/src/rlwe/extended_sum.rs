@@ -5,8 +5,9 @@
 //!
 //! Reference: Bossuat et al. 2020/1203, section 4.3 (double hoisting).
 
-use crate::math::products::{MAX_TERMS, Products};
-use crate::ring::{Form, Galois, Poly, for_each_limb_pair};
+use crate::math::buffer::Buffer;
+use crate::math::products::Products;
+use crate::ring::{Form, Galois, Poly, for_each_limb};
 use crate::rlwe::{Chain, EvaluationKeys, Extended, KeySource, RlweError};
 
 /// Words of a limb that are multiplied together: the repeated values of all factors stay in the second-level cache.
@@ -17,35 +18,22 @@ impl Chain {
     /// N, and pairs x_i of one level; at least one term.
     pub fn extended_sum(&self, terms: &[(&Poly, &Extended)]) -> Extended {
         let limbs = terms[0].1.body.limbs();
-        let zero = self.extended_ring().zero(limbs, Form::Evaluation);
-        let mut sum = Extended { body: zero.clone(), mask: zero };
-        for_each_limb_pair(&mut sum.body, &mut sum.mask, |i, body, mask| {
+        let part = || self.extended_ring().dirty(limbs, Form::Evaluation);
+        let mut sum = Extended { body: part(), mask: part() };
+        for_each_limb([&mut sum.body, &mut sum.mask], |i, [body, mask]| {
             let products = Products::new(self.extended_ring().modulus(i));
             let own = self.key_limb(i);
-            let (mut repeated, mut part) = (vec![0; MAX_TERMS.min(terms.len()) * BLOCK], [0; BLOCK]);
-            for start in (0..body.len()).step_by(BLOCK) {
-                let range = start..(start + BLOCK).min(body.len());
-                let len = range.len();
-                for (number, some) in terms.chunks(MAX_TERMS).enumerate() {
-                    for ((m, x), block) in some.iter().zip(repeated.chunks_exact_mut(BLOCK)) {
-                        repeat(m.limb(own), x.body.degree(), start, &mut block[..len]);
-                    }
-                    for (out, component) in [(&mut *body, 0), (&mut *mask, 1)] {
-                        let pairs = some.iter().zip(repeated.chunks_exact(BLOCK)).map(|((_, x), block)| {
-                            let x = if component == 0 { &x.body } else { &x.mask };
-                            (&block[..len], &x.limb(i)[range.clone()])
-                        });
-                        let pairs: Vec<(&[u64], &[u64])> = pairs.collect();
-                        products.sum_of_products(&pairs, &mut part[..len]);
-                        let out = &mut out[range.clone()];
-                        if number == 0 {
-                            out.copy_from_slice(&part[..len]);
-                        } else {
-                            let m = self.extended_ring().modulus(i);
-                            out.iter_mut().zip(&part[..len]).for_each(|(o, &p)| *o = m.add(*o, p));
-                        }
-                    }
+            let mut repeated = Buffer::dirty(terms.len() * BLOCK);
+            let blocks = body.chunks_mut(BLOCK).zip(mask.chunks_mut(BLOCK)).enumerate();
+            for (number, (body, mask)) in blocks {
+                let (start, len) = (number * BLOCK, body.len());
+                for ((m, x), block) in terms.iter().zip(repeated.chunks_exact_mut(BLOCK)) {
+                    repeat(m.limb(own), x.body.degree(), start, &mut block[..len]);
                 }
+                let factors = terms.iter().zip(repeated.chunks_exact(BLOCK)).map(|((_, x), block)| {
+                    (&block[..len], [&x.body, &x.mask].map(|part| &part.limb(i)[start..][..len]))
+                });
+                products.sums_of_products([None; 2], &factors.collect::<Vec<_>>(), [body, mask]);
             }
         });
         sum
@@ -64,10 +52,12 @@ impl Chain {
     ) -> Result<Extended, RlweError> {
         let level = pair.level(self);
         let key = keys.get(KeySource::Galois(sigma), self.key_level(level))?;
-        let mask = self.level(level).mod_down.divide(self.extended_ring(), &pair.mask);
-        let mut image = self.key_product(&self.decompose(&mask), sigma, key)?;
-        let body = self.extended_ring().automorphism(&pair.body, sigma);
-        self.extended_ring().add_assign(&mut image.body, &body);
+        let ring = self.extended_ring();
+        let [mask] =
+            self.level(level).mod_down.divide(ring, |i, [limb]| limb.copy_from_slice(pair.mask.limb(i)));
+        let mask = self.ring().automorphism(&mask, sigma);
+        let mut image = self.switch_extended(&mask, key)?;
+        ring.add_assign(&mut image.body, &ring.automorphism(&pair.body, sigma));
         Ok(image)
     }
 }

@@ -1,107 +1,73 @@
 //! Hybrid key switching: from c s' to an encryption under s, for any source s' that has a key.
 //!
-//! Three steps, usable on their own: [`Chain::decompose`] cuts c into digits over P Q_l (mod-up; shared by all automorphisms
-//! of one ciphertext: hoisting), [`Chain::key_product`] sums digits times key, and the pair so found, P times too large, is
-//! divided by P ([`Chain::mod_down`]) or by P q_l at once ([`Chain::mod_down_rescale`]). Sums of [`Extended`] pairs need one
-//! division.
+//! Three steps: c is cut into digits over P Q_l ([`Chain::decompose`]), digits times key are summed
+//! ([`Chain::key_product`]), and the pair so found, P times too large, is divided by P ([`Chain::mod_down`]) or by P q_l at once
+//! ([`Chain::mod_down_rescale`]). [`Chain::switch`] and [`Chain::switch_rescale`] do all three prime by prime, so that
+//! neither digits nor the pair are ever stored: the primes to be divided away first, then each of the others.
 //!
-//! Reference: Han, Ki 2019/688, section 3; hoisting after Halevi, Shoup 2018/244; sums before the division after Bossuat
-//! et al. 2020/1203, section 4.
+//! Reference: Han, Ki 2019/688, section 3.
 
-use crate::math::modulus::Modulus;
 use crate::math::products::Products;
-use crate::ring::{Form, Galois, Poly, ValueMap, for_each_limb, for_each_limb_pair};
+use crate::ring::{Form, Galois, Poly, for_each_limb};
 use crate::rlwe::chain::DigitTables;
 use crate::rlwe::ciphertext::check_degree;
-use crate::rlwe::{Chain, Ciphertext, EvaluationKeys, KeySource, RlweError, SwitchKey};
-use rayon::prelude::*;
+use crate::rlwe::digits::{Cut, Source};
+use crate::rlwe::divide::Divider;
+use crate::rlwe::{Chain, Ciphertext, Digits, EvaluationKeys, Extended, KeySource, RlweError, SwitchKey};
 
-/// The digits of one polynomial, each modulo P Q_l, as values.
-#[derive(Clone, Debug)]
-pub struct Digits {
-    polys: Vec<Poly>,
-    level: usize,
+/// sum_i c_i s_i' + P (b, a), limb by limb.
+struct Sum<'a> {
+    chain: &'a Chain,
+    /// digits of each c_i, bodies and masks of its key
+    switches: Vec<(Source<'a>, &'a [Poly], &'a [Poly])>,
+    /// b and a, modulo Q_l
+    addend: [Option<&'a Poly>; 2],
 }
 
-impl Digits {
-    /// Level of the polynomial that was decomposed.
-    pub fn level(&self) -> usize {
-        self.level
-    }
-}
-
-/// A pair (b, a) modulo P Q_l that decrypts to P times a plaintext.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extended {
-    pub(super) body: Poly,
-    pub(super) mask: Poly,
-}
-
-impl Extended {
-    /// self += other, of the same level.
-    pub fn add_assign(&mut self, chain: &Chain, other: &Extended) {
-        chain.extended_ring().add_assign(&mut self.body, &other.body);
-        chain.extended_ring().add_assign(&mut self.mask, &other.mask);
+impl<'a> Sum<'a> {
+    fn new(
+        chain: &'a Chain,
+        switches: impl IntoIterator<Item = (Source<'a>, &'a SwitchKey)>,
+        addend: [Option<&'a Poly>; 2],
+    ) -> Result<Sum<'a>, RlweError> {
+        let switch = |(source, key): (Source<'a>, &'a SwitchKey)| {
+            let needed = chain.key_level(source.level());
+            if key.level() < needed {
+                return Err(RlweError::LevelTooLow { needed, available: key.level() });
+            }
+            Ok((source, key.bodies(), key.masks(chain)))
+        };
+        let switches = switches.into_iter().map(switch).collect::<Result<_, _>>()?;
+        Ok(Sum { chain, switches, addend })
     }
 
-    /// self += m other, for values m in the extended ring.
-    pub fn mul_add_assign(&mut self, chain: &Chain, m: &Poly, other: &Extended) {
-        chain.extended_ring().mul_add_assign(&mut self.body, m, &other.body);
-        chain.extended_ring().mul_add_assign(&mut self.mask, m, &other.mask);
+    /// Writes limb `i` of the extended ring of both components.
+    fn limb(&self, i: usize, out: [&mut [u64]; 2]) {
+        let (m, key_limb) = (self.chain.extended_ring().modulus(i), self.chain.key_limb(i));
+        let digits = self.switches.iter().flat_map(|(source, bodies, masks)| {
+            let tables = self.chain.level(source.level()).digits.iter().enumerate();
+            tables.map(move |(j, DigitTables { number, .. })| {
+                let key = [bodies, masks].map(|parts| parts[*number].limb(key_limb));
+                (source.limb(self.chain, j, i), key)
+            })
+        });
+        let digits: Vec<_> = digits.collect();
+        let terms: Vec<_> = digits.iter().map(|(digit, keys)| (&**digit, *keys)).collect();
+        let own = i.checked_sub(self.chain.special_primes());
+        let start = self.addend.map(|addend| {
+            let (addend, own) = addend.zip(own)?;
+            Some((addend.limb(own), m.shoup(self.chain.special_product()[own])))
+        });
+        Products::new(m).sums_of_products(start, &terms, out);
     }
 
-    /// self += P (b, a) for polynomials b and a modulo Q_l.
-    pub fn add_scaled(&mut self, chain: &Chain, body: &Poly, mask: &Poly) {
-        add_scaled(chain, &mut self.body, body);
-        add_scaled(chain, &mut self.mask, mask);
-    }
-
-    pub(super) fn level(&self, chain: &Chain) -> usize {
-        self.body.limbs() - chain.special_primes() - 1
+    fn divide(&self, divider: &Divider) -> Ciphertext {
+        let parts = divider.divide(self.chain.extended_ring(), |i, out| self.limb(i, out));
+        Ciphertext::from_parts(parts.into())
     }
 }
 
 impl Chain {
-    /// The zero pair at a level.
-    pub fn extended_zero(&self, level: usize) -> Extended {
-        let zero = self.extended_ring().zero(self.extended_limbs(level), Form::Evaluation);
-        Extended { body: zero.clone(), mask: zero }
-    }
-
-    /// P (c_0, c_1): a ciphertext of degree 1 as an extended pair.
-    ///
-    /// # Errors
-    /// [`RlweError::DegreeMismatch`].
-    pub fn extend(&self, ct: &Ciphertext) -> Result<Extended, RlweError> {
-        check_degree(ct, 1)?;
-        let mut pair = self.extended_zero(ct.level());
-        pair.add_scaled(self, ct.body(), ct.mask());
-        Ok(pair)
-    }
-
-    /// The digits of a polynomial given by values modulo q_0, ..., q_l.
-    pub fn decompose(&self, poly: &Poly) -> Digits {
-        assert_eq!(poly.form(), Form::Evaluation, "digits are made from values");
-        let (level, k) = (poly.limbs() - 1, self.special_primes());
-        let (ring, ext) = (self.ring(), self.extended_ring());
-        let mut coefficients = poly.clone();
-        ring.intt(&mut coefficients);
-        let digit = |digit: &DigitTables| {
-            let limbs = digit.primes.clone().map(|i| coefficients.limb(i).to_vec()).collect();
-            let scaled = digit.converter.scale(limbs);
-            let mut extended = ext.zero(self.extended_limbs(level), Form::Evaluation);
-            for_each_limb(&mut extended, |i, limb| match i.checked_sub(k) {
-                Some(own) if digit.primes.contains(&own) => limb.copy_from_slice(poly.limb(own)),
-                _ => {
-                    digit.converter.convert(&scaled, i, limb);
-                    ext.ntt_limb(i, limb);
-                }
-            });
-            extended
-        };
-        Digits { polys: self.level(level).digits.par_iter().map(digit).collect(), level }
-    }
-
     /// sum_j sigma(digit_j) (b_j, a_j): P sigma(c) s' for the source s' of the key, under s.
     ///
     /// # Errors
@@ -112,52 +78,65 @@ impl Chain {
         sigma: Galois,
         key: &SwitchKey,
     ) -> Result<Extended, RlweError> {
-        let needed = self.key_level(digits.level);
-        if key.level() < needed {
-            return Err(RlweError::LevelTooLow { needed, available: key.level() });
-        }
-        let numbers: Vec<usize> = self.level(digits.level).digits.iter().map(|d| d.number).collect();
-        let mut sum = self.extended_zero(digits.level);
-        let map = (sigma != Galois::default()).then(|| ValueMap::new(self.ring_spec(), sigma));
-        let (bodies, masks, ring) = (key.bodies(), key.masks(self), self.extended_ring());
-        for_each_limb_pair(&mut sum.body, &mut sum.mask, |i, body, mask| {
-            let mapped: Option<Vec<Vec<u64>>> = map.as_ref().map(|map| {
-                let image = |digit: &Poly| {
-                    let mut image = vec![0; digit.degree()];
-                    map.apply(digit.limb(i), &mut image);
-                    image
-                };
-                digits.polys.iter().map(image).collect()
-            });
-            let limbs: Vec<&[u64]> = match &mapped {
-                Some(images) => images.iter().map(Vec::as_slice).collect(),
-                None => digits.polys.iter().map(|digit| digit.limb(i)).collect(),
-            };
-            let of = |keys: &[Poly], out: &mut [u64]| {
-                let keys = numbers.iter().map(|&n| keys[n].limb(self.key_limb(i)));
-                inner_product(ring.modulus(i), &limbs, keys, out);
-            };
-            of(bodies, body);
-            of(masks, mask);
-        });
-        Ok(sum)
+        self.product(Source::mapped(self, digits, sigma), key, [None; 2])
     }
 
-    /// Division by P with rounding.
-    pub fn mod_down(&self, pair: &Extended) -> Ciphertext {
-        let (ext, divider) = (self.extended_ring(), &self.level(pair.level(self)).mod_down);
-        Ciphertext::from_parts(vec![divider.divide(ext, &pair.body), divider.divide(ext, &pair.mask)])
+    fn product(
+        &self,
+        source: Source,
+        key: &SwitchKey,
+        addend: [Option<&Poly>; 2],
+    ) -> Result<Extended, RlweError> {
+        let limbs = self.extended_limbs(source.level());
+        let sum = Sum::new(self, [(source, key)], addend)?;
+        let zero = || self.extended_ring().dirty(limbs, Form::Evaluation);
+        let (mut body, mut mask) = (zero(), zero());
+        for_each_limb([&mut body, &mut mask], |i, out| sum.limb(i, out));
+        Ok(Extended { body, mask })
     }
 
-    /// Division by P q_l with one rounding: mod-down and rescale.
+    /// P c s' for the source s' of the key, under s: the key product of the digits of c, which are not stored.
     ///
     /// # Errors
-    /// [`RlweError::LevelTooLow`] at level 0.
-    pub fn mod_down_rescale(&self, pair: &Extended) -> Result<Ciphertext, RlweError> {
-        let (ext, level) = (self.extended_ring(), pair.level(self));
-        let divider = self.level(level).mod_down_rescale.as_ref();
-        let divider = divider.ok_or(RlweError::LevelTooLow { needed: 1, available: level })?;
-        Ok(Ciphertext::from_parts(vec![divider.divide(ext, &pair.body), divider.divide(ext, &pair.mask)]))
+    /// As [`Chain::key_product`].
+    pub fn switch_extended(&self, c: &Poly, key: &SwitchKey) -> Result<Extended, RlweError> {
+        self.product(Source::Cut(Cut::new(self, c)), key, [None; 2])
+    }
+
+    /// sum_i c_i s_i' + b + a s under s, for polynomials c_i (values modulo q_0, ..., q_l, the same l for all), each with the
+    /// key for s_i'; (b, a) is the addend, zero where absent. At least one polynomial.
+    ///
+    /// # Errors
+    /// [`RlweError::LevelTooLow`] when a key serves lower levels only.
+    pub fn switch(
+        &self,
+        switches: &[(&Poly, &SwitchKey)],
+        addend: [Option<&Poly>; 2],
+    ) -> Result<Ciphertext, RlweError> {
+        let level = switches[0].0.limbs() - 1;
+        Ok(self.sum(switches, addend)?.divide(&self.level(level).mod_down))
+    }
+
+    /// As [`Chain::switch`], divided by q_l with the same rounding: one level down.
+    ///
+    /// # Errors
+    /// As [`Chain::switch`], and [`RlweError::LevelTooLow`] at level 0.
+    pub fn switch_rescale(
+        &self,
+        switches: &[(&Poly, &SwitchKey)],
+        addend: [Option<&Poly>; 2],
+    ) -> Result<Ciphertext, RlweError> {
+        let divider = self.mod_down_rescale_divider(switches[0].0.limbs() - 1)?;
+        Ok(self.sum(switches, addend)?.divide(divider))
+    }
+
+    fn sum<'a>(
+        &'a self,
+        switches: &[(&'a Poly, &'a SwitchKey)],
+        addend: [Option<&'a Poly>; 2],
+    ) -> Result<Sum<'a>, RlweError> {
+        let cut = |&(poly, key): &(&'a Poly, &'a SwitchKey)| (Source::Cut(Cut::new(self, poly)), key);
+        Sum::new(self, switches.iter().map(cut), addend)
     }
 
     /// From degree 2 to degree 1; the plaintext is unchanged.
@@ -166,11 +145,8 @@ impl Chain {
     /// [`RlweError::DegreeMismatch`], or when the key for s^2 is missing.
     pub fn relinearize(&self, ct: &Ciphertext, keys: &EvaluationKeys) -> Result<Ciphertext, RlweError> {
         check_degree(ct, 2)?;
-        let mut switched = self.mod_down(&self.square_product(ct, keys)?);
-        for (part, addend) in switched.parts_mut().iter_mut().zip(ct.parts()) {
-            self.ring().add_assign(part, addend);
-        }
-        Ok(switched)
+        let key = keys.get(KeySource::SQUARE, self.key_level(ct.level()))?;
+        self.switch(&[(&ct.parts()[2], key)], [Some(ct.body()), Some(ct.mask())])
     }
 
     /// From degree 2 to degree 1 and one level down, the plaintext divided by q_l, with a single rounding.
@@ -183,14 +159,8 @@ impl Chain {
         keys: &EvaluationKeys,
     ) -> Result<Ciphertext, RlweError> {
         check_degree(ct, 2)?;
-        let mut product = self.square_product(ct, keys)?;
-        product.add_scaled(self, ct.body(), ct.mask());
-        self.mod_down_rescale(&product)
-    }
-
-    fn square_product(&self, ct: &Ciphertext, keys: &EvaluationKeys) -> Result<Extended, RlweError> {
         let key = keys.get(KeySource::SQUARE, self.key_level(ct.level()))?;
-        self.key_product(&self.decompose(&ct.parts()[2]), Galois::default(), key)
+        self.switch_rescale(&[(&ct.parts()[2], key)], [Some(ct.body()), Some(ct.mask())])
     }
 
     /// The plaintext under an automorphism.
@@ -207,7 +177,9 @@ impl Chain {
         if sigma == Galois::default() {
             return Ok(ct.clone());
         }
-        self.automorphism_hoisted(ct, &self.decompose(ct.mask()), sigma, keys)
+        let key = keys.get(KeySource::Galois(sigma), self.key_level(ct.level()))?;
+        let image = self.map(ct, sigma);
+        self.switch(&[(image.mask(), key)], [Some(image.body()), None])
     }
 
     /// As [`Chain::automorphism`], given the digits of the mask of `ct`.
@@ -226,10 +198,9 @@ impl Chain {
             return Ok(ct.clone());
         }
         let key = keys.get(KeySource::Galois(sigma), self.key_level(ct.level()))?;
-        let mut image = self.mod_down(&self.key_product(digits, sigma, key)?);
         let body = self.ring().automorphism(ct.body(), sigma);
-        self.ring().add_assign(&mut image.parts_mut()[0], &body);
-        Ok(image)
+        let source = Source::mapped(self, digits, sigma);
+        Ok(Sum::new(self, [(source, key)], [Some(&body), None])?.divide(&self.level(ct.level()).mod_down))
     }
 
     /// P times the plaintext under an automorphism, before the division by P; given the digits of the mask of `ct`.
@@ -248,32 +219,7 @@ impl Chain {
         }
         check_degree(ct, 1)?;
         let key = keys.get(KeySource::Galois(sigma), self.key_level(ct.level()))?;
-        let mut pair = self.key_product(digits, sigma, key)?;
-        add_scaled(self, &mut pair.body, &self.ring().automorphism(ct.body(), sigma));
-        Ok(pair)
+        let body = self.ring().automorphism(ct.body(), sigma);
+        self.product(Source::mapped(self, digits, sigma), key, [Some(&body), None])
     }
-}
-
-/// sum += P poly, with `sum` in the extended ring and `poly` in the ring of ciphertexts.
-fn add_scaled(chain: &Chain, sum: &mut Poly, poly: &Poly) {
-    let (ring, k) = (chain.ring(), chain.special_primes());
-    for_each_limb(sum, |i, limb| {
-        let Some(i) = i.checked_sub(k) else { return };
-        let m: &Modulus = ring.modulus(i);
-        let factor = m.shoup(chain.special_product()[i]);
-        for (s, &x) in limb.iter_mut().zip(poly.limb(i)) {
-            *s = m.add(*s, m.mul_shoup(x, factor));
-        }
-    });
-}
-
-/// out = sum_j limbs_j keys_j modulo m; at most 60 terms.
-fn inner_product<'a>(
-    m: &Modulus,
-    limbs: &[&'a [u64]],
-    keys: impl Iterator<Item = &'a [u64]>,
-    out: &mut [u64],
-) {
-    let terms: Vec<_> = limbs.iter().copied().zip(keys).collect();
-    Products::new(m).sum_of_products(&terms, out);
 }

@@ -7,9 +7,11 @@
 
 mod chain;
 mod ciphertext;
+mod digits;
 mod divide;
 mod encapsulation;
 mod encrypt;
+mod extended;
 mod extended_sum;
 mod key_switch;
 mod keys;
@@ -19,9 +21,10 @@ mod secret;
 pub use chain::{Chain, ChainSpec, Gadget};
 pub use ciphertext::Ciphertext;
 pub(crate) use ciphertext::check_degree;
+pub use digits::Digits;
 pub use encapsulation::EncapsulationKeys;
 pub use encrypt::PublicKey;
-pub use key_switch::{Digits, Extended};
+pub use extended::Extended;
 pub use keys::{EvaluationKeys, KeySource, SwitchKey};
 pub use secret::SecretKey;
 

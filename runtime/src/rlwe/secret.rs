@@ -46,7 +46,7 @@ impl SecretKey {
 
     /// Values modulo q_0, ..., q_level.
     pub(crate) fn values_at(&self, chain: &Chain, level: usize) -> Zeroizing<Poly> {
-        let mut values = Zeroizing::new(chain.ring().zero(level + 1, Form::Evaluation));
+        let mut values = Zeroizing::new(chain.ring().dirty(level + 1, Form::Evaluation));
         let start = chain.special_primes() * self.values.degree();
         let words = values.words_mut();
         words.copy_from_slice(&self.values.words()[start..][..words.len()]);

@@ -1,6 +1,7 @@
 //! Stands for the kernels of x86-64 on other machines: the proof [`Avx2`] cannot be had, nor what needs it.
 
 use crate::math::modulus::{Modulus, Shoup};
+use crate::math::products::{Start, Terms};
 
 pub(crate) const COLUMNS: usize = 8;
 
@@ -17,13 +18,7 @@ impl Avx2 {
 pub(crate) struct NegacyclicTables(Avx2);
 
 impl NegacyclicTables {
-    pub(crate) fn new(
-        proof: Avx2,
-        _: Modulus,
-        _: &[Shoup],
-        _: &[Shoup],
-        _: Shoup,
-    ) -> Option<NegacyclicTables> {
+    pub(crate) fn new(proof: Avx2, _: Modulus, _: &[Shoup], _: &[Shoup]) -> Option<NegacyclicTables> {
         match proof {}
     }
 
@@ -31,7 +26,7 @@ impl NegacyclicTables {
         match self.0 {}
     }
 
-    pub(crate) fn inverse(&self, _: &mut [u64]) {
+    pub(crate) fn inverse(&self, _: &mut [u64], _: Shoup) {
         match self.0 {}
     }
 }
@@ -57,6 +52,22 @@ impl Products {
         match proof {}
     }
 
+    pub(crate) fn add_assign(&self, _: &mut [u64], _: &[u64]) -> usize {
+        match self.0 {}
+    }
+
+    pub(crate) fn sub_assign(&self, _: &mut [u64], _: &[u64]) -> usize {
+        match self.0 {}
+    }
+
+    pub(crate) fn neg_assign(&self, _: &mut [u64]) -> usize {
+        match self.0 {}
+    }
+
+    pub(crate) fn scale_add_assign(&self, _: &mut [u64], _: &[u64], _: Shoup) -> usize {
+        match self.0 {}
+    }
+
     pub(crate) fn mul_assign(&self, _: &mut [u64], _: &[u64]) -> usize {
         match self.0 {}
     }
@@ -73,13 +84,22 @@ impl Products {
         match self.0 {}
     }
 
-    pub(crate) fn sum_of_products(&self, _: &[(&[u64], &[u64])], _: &mut [u64]) -> usize {
+    pub(crate) fn sums_of_products<const C: usize>(
+        &self,
+        _: [Start; C],
+        _: &Terms<C>,
+        _: [&mut [u64]; C],
+    ) -> usize {
         match self.0 {}
     }
 
     pub(crate) fn combination(&self, _: &[(&[u64], u64)], _: u32, _: &mut [u64]) -> usize {
         match self.0 {}
     }
+}
+
+pub(crate) fn sum_of_fractions(proof: Avx2, _: &[(&[u64], f64)], _: u32, _: &mut [u64]) -> usize {
+    match proof {}
 }
 
 #[derive(Clone, Debug)]

@@ -17,7 +17,9 @@ mod avx2;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use avx2::{Avx2, COLUMNS, CyclicTables, NegacyclicTables, Products, TileProducts};
+pub(crate) use avx2::{
+    Avx2, COLUMNS, CyclicTables, NegacyclicTables, Products, TileProducts, sum_of_fractions,
+};
 
 use std::sync::LazyLock;
 

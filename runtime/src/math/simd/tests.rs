@@ -5,6 +5,7 @@ use crate::math::modulus::{Modulus, Shoup};
 use crate::math::ntt::{CyclicNtt, NegacyclicNtt};
 use crate::math::prime::primes_near;
 use crate::math::products::{self, MAX_TERMS};
+use crate::math::rns::round_sum;
 use proptest::prelude::*;
 
 /// Bit lengths at which kernels change: the largest moduli with few reductions, with many, and one beyond.
@@ -113,17 +114,32 @@ fn products_agree(bits: u32, len: usize, terms: usize, word_bits: u32, seed: u64
         let constants = residues(&m, noise(seed, terms));
         let [expected, found] = [Simd::Portable, Simd::best()].map(|simd| {
             let products = products::Products::with(simd, &m);
-            let [mut product, mut sum, mut scaled, mut difference] = [(); 4].map(|()| a.clone());
-            products.mul_assign(&mut product, &b);
-            products.mul_add_assign(&mut sum, &b, &a);
-            products.scale(&mut scaled, m.shoup(b[0]));
-            products.scale_difference(&mut difference, &b, m.shoup(b[len - 1]));
-            let (mut inner, mut combination) = (vec![0; len], vec![0; len]);
-            products.sum_of_products(&vec![(a.as_slice(), b.as_slice()); terms], &mut inner);
+            let mut results = vec![a.clone(); 10];
+            let [product, sum, scaled, difference, added, subtracted, negated, scaled_sum, first, second] =
+                results.as_mut_slice()
+            else {
+                unreachable!("as many as there are names")
+            };
+            products.mul_assign(product, &b);
+            products.mul_add_assign(sum, &b, &a);
+            products.scale(scaled, m.shoup(b[0]));
+            products.scale_difference(difference, &b, m.shoup(b[len - 1]));
+            products.add_assign(added, &b);
+            products.sub_assign(subtracted, &b);
+            products.neg_assign(negated);
+            products.scale_add_assign(scaled_sum, &b, m.shoup(b[len / 2]));
+            let start = [None, Some((b.as_slice(), m.shoup(b[len / 2])))];
+            let of_residues = vec![(a.as_slice(), [b.as_slice(), a.as_slice()]); terms];
+            products.sums_of_products(start, &of_residues, [first, second]);
             let of_words: Vec<_> =
                 of_words.iter().map(Vec::as_slice).zip(constants.iter().copied()).collect();
+            let (mut combination, mut rounded) = (vec![0; len], vec![0; len]);
             products.combination(&of_words, word_bits, &mut combination);
-            [product, sum, scaled, difference, inner, combination]
+            let fraction = 1.0 / (1u64 << word_bits) as f64;
+            let of_words: Vec<_> = of_words.iter().map(|&(x, _)| (x, fraction)).collect();
+            round_sum(simd, &of_words, word_bits, &mut rounded);
+            results.extend([combination, rounded]);
+            results
         });
         assert_eq!(expected, found, "{} bits, {len} places, {terms} terms", m.bits());
     }

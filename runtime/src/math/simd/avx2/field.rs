@@ -39,16 +39,6 @@ impl Constant {
     }
 }
 
-/// Constants of four lanes: four values, then four ratios.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ConstantQuad([f64; 4], [f64; 4]);
-
-impl ConstantQuad {
-    pub(super) fn new(constants: [Constant; 4]) -> ConstantQuad {
-        ConstantQuad(constants.map(|c| c.value), constants.map(|c| c.ratio))
-    }
-}
-
 /// A constant in every lane.
 #[derive(Clone, Copy)]
 pub(super) struct Factor {
@@ -61,13 +51,6 @@ impl Factor {
     #[inline]
     pub(super) fn splat(c: Constant) -> Factor {
         Factor { value: _mm256_set1_pd(c.value), ratio: _mm256_set1_pd(c.ratio) }
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    #[inline]
-    pub(super) fn load(c: &ConstantQuad) -> Factor {
-        // SAFETY: both arrays have the 32 bytes read.
-        unsafe { Factor { value: _mm256_loadu_pd(c.0.as_ptr()), ratio: _mm256_loadu_pd(c.1.as_ptr()) } }
     }
 }
 
@@ -86,6 +69,14 @@ impl Field {
     pub(super) fn new(m: &Modulus) -> Field {
         let q = m.value() as f64;
         Field { q: _mm256_set1_pd(q), inverse: _mm256_set1_pd(1.0 / q), shifted: _mm256_set1_pd(q + SHIFT) }
+    }
+
+    /// Constants w, |w| <= q/2, with ratios from a product: off by 2^-52 (1 + 2^-53) of themselves at most, so that
+    /// [`Field::scale`] is within q (1/2 + |x| 2^-53) of zero, for |x| <= 2^52.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    pub(super) fn factor(self, value: __m256d) -> Factor {
+        Factor { value, ratio: _mm256_mul_pd(value, self.inverse) }
     }
 
     /// x w mod q, within 3q/4 of zero, for |x| <= 2^52.
@@ -147,6 +138,14 @@ fn rounded_product(x: __m256d, y: __m256d) -> __m256d {
 pub(super) fn from_words(x: __m256i) -> __m256d {
     let shift = _mm256_set1_pd(SHIFT);
     _mm256_sub_pd(_mm256_or_pd(_mm256_castsi256_pd(x), shift), shift)
+}
+
+/// Integers in [0, 2^52) as words.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+pub(super) fn small_to_words(x: __m256d) -> __m256i {
+    let shift = _mm256_set1_pd(SHIFT);
+    _mm256_castpd_si256(_mm256_xor_pd(_mm256_add_pd(x, shift), shift))
 }
 
 #[target_feature(enable = "avx2,fma")]

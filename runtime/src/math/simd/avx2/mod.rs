@@ -9,7 +9,7 @@ mod tiles;
 
 pub(crate) use cyclic::{COLUMNS, CyclicTables};
 pub(crate) use negacyclic::NegacyclicTables;
-pub(crate) use products::Products;
+pub(crate) use products::{Products, sum_of_fractions};
 pub(crate) use tiles::TileProducts;
 
 /// The proof that this machine has AVX2 and FMA.

@@ -3,11 +3,18 @@
 //! Words become doubles in the first pass over the data and residues again in the last; between passes the buffer holds the
 //! bits of doubles. A pass does up to three stages. The last five stages (the first five of the inverse) are done in
 //! registers, on 32 neighbours: three stages across eight vectors, transpositions, two stages with constants by lane.
+//!
+//! The tables are as large as the data and are read once, so they hold values alone: ratios are multiplied out
+//! ([`Field::factor`]).
+//!
+//! *Ranges.* As in `butterflies`, but a product is within q (1/2 + |x| 2^-53) of zero. Forwards |x| < 2^51 for narrow and wide
+//! moduli alike: nothing changes. In the transpose products are below q rather than 3q/4, so that values of the next group
+//! stay below 8 (4q) <= 2^52 (narrow) and 8q <= 2^52 (wide).
 
 use super::Avx2;
 use super::butterflies::{NARROW_BITS, forward, transposed};
 use super::field::{
-    Constant, ConstantQuad, Factor, Field, MAX_BITS, Quad, from_words, load, load_words, store, store_words,
+    Constant, Factor, Field, MAX_BITS, Quad, from_words, load, load_doubles, load_words, store, store_words,
 };
 use crate::math::modulus::{Modulus, Shoup};
 use std::arch::x86_64::*;
@@ -26,28 +33,25 @@ pub(crate) struct NegacyclicTables {
     modulus: Modulus,
     forward: Direction,
     inverse: Direction,
-    /// 1 / N
-    scale: Constant,
 }
 
 #[derive(Clone, Debug)]
 struct Direction {
     /// constants of the nodes below N / 4, root at 1
-    nodes: Vec<Constant>,
+    nodes: Vec<f64>,
     /// those of the last two stages below four neighbouring nodes: their own, their first children's, their second's
-    leaves: Vec<[ConstantQuad; 3]>,
+    leaves: Vec<[[f64; 4]; 3]>,
 }
 
 impl Direction {
     fn new(m: &Modulus, w: &[Shoup]) -> Direction {
         let quarter = w.len() / 4;
-        let quad = |f: &dyn Fn(usize) -> usize| {
-            ConstantQuad::new(std::array::from_fn(|i| Constant::new(m, w[f(i)].value)))
-        };
+        let value = |w: &Shoup| m.center(w.value) as f64;
+        let quad = |f: &dyn Fn(usize) -> usize| std::array::from_fn(|i| value(&w[f(i)]));
         let leaf =
             |first: usize| [quad(&|i| first + i), quad(&|i| 2 * (first + i)), quad(&|i| 2 * (first + i) + 1)];
         Direction {
-            nodes: w[..quarter].iter().map(|w| Constant::new(m, w.value)).collect(),
+            nodes: w[..quarter].iter().map(value).collect(),
             leaves: (quarter..2 * quarter).step_by(4).map(leaf).collect(),
         }
     }
@@ -55,10 +59,10 @@ impl Direction {
     /// The constants of a group of R below `node`.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
-    fn group<const R: usize>(&self, node: usize) -> [Factor; R] {
-        let mut w = [Factor::splat(self.nodes[node]); R];
+    fn group<const R: usize>(&self, f: Field, node: usize) -> [Factor; R] {
+        let mut w = [f.factor(_mm256_set1_pd(self.nodes[node])); R];
         for i in 2..R {
-            w[i] = Factor::splat(self.nodes[((node - 1) << i.ilog2()) + i]);
+            w[i] = f.factor(_mm256_set1_pd(self.nodes[((node - 1) << i.ilog2()) + i]));
         }
         w
     }
@@ -66,9 +70,9 @@ impl Direction {
     /// The constants by lane below the leaf `node`.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
-    fn lanes(&self, node: usize) -> [Factor; 4] {
+    fn lanes(&self, f: Field, node: usize) -> [Factor; 4] {
         let [first, second, third] =
-            self.leaves[node - self.nodes.len() / 4].each_ref().map(|c| Factor::load(c));
+            self.leaves[node - self.nodes.len() / 4].map(|c| f.factor(load_doubles(&c, 0)));
         [first, first, second, third]
     }
 }
@@ -80,14 +84,12 @@ impl NegacyclicTables {
         modulus: Modulus,
         forward: &[Shoup],
         inverse: &[Shoup],
-        scale: Shoup,
     ) -> Option<NegacyclicTables> {
         (modulus.bits() <= MAX_BITS && forward.len() >= MIN_LENGTH).then(|| NegacyclicTables {
             proof,
             modulus,
             forward: Direction::new(&modulus, forward),
             inverse: Direction::new(&modulus, inverse),
-            scale: Constant::new(&modulus, scale.value),
         })
     }
 
@@ -104,15 +106,16 @@ impl NegacyclicTables {
         }
     }
 
-    /// Values -> coefficients, in place; residues in and out.
-    pub(crate) fn inverse(&self, a: &mut [u64]) {
+    /// Values -> coefficients times N `scale`, in place; residues in and out.
+    pub(crate) fn inverse(&self, a: &mut [u64], scale: Shoup) {
         let (Avx2(()), blocks) = (self.proof, self.blocks(a));
+        let scale = Constant::new(&self.modulus, scale.value);
         // SAFETY: as above.
         unsafe {
             if self.modulus.bits() <= NARROW_BITS {
-                self.ascend::<false, true>(Field::new(&self.modulus), blocks, 1);
+                self.ascend::<false, true>(Field::new(&self.modulus), blocks, 1, scale);
             } else {
-                self.ascend::<true, true>(Field::new(&self.modulus), blocks, 1);
+                self.ascend::<true, true>(Field::new(&self.modulus), blocks, 1, scale);
             }
         }
     }
@@ -146,35 +149,48 @@ impl NegacyclicTables {
         }
     }
 
-    /// The inverse of all stages below `node`; LAST when the block is to hold residues, scaled by 1 / N.
+    /// The inverse of all stages below `node`; LAST when the block is to hold residues times `scale`.
     #[target_feature(enable = "avx2,fma")]
-    fn ascend<const WIDE: bool, const LAST: bool>(&self, f: Field, block: &mut [Quad], node: usize) {
+    fn ascend<const WIDE: bool, const LAST: bool>(
+        &self,
+        f: Field,
+        block: &mut [Quad],
+        node: usize,
+        scale: Constant,
+    ) {
         let radix_of_root = radix(block.len());
         let part = block.len() / radix_of_root;
         if block.len() > NEAR {
             for (i, part) in block.chunks_exact_mut(part).enumerate() {
-                self.ascend::<WIDE, false>(f, part, radix_of_root * node + i);
+                self.ascend::<WIDE, false>(f, part, radix_of_root * node + i, scale);
             }
         } else {
             let nodes = block.len() / LEAF;
             for (i, leaf) in block.as_chunks_mut().0.iter_mut().enumerate() {
                 self.inverse_leaf::<WIDE>(f, leaf, nodes * node + i);
             }
-            self.climb::<WIDE>(f, block, part, node);
+            self.climb::<WIDE>(f, block, part, node, scale);
         }
-        self.transposed_pass::<WIDE, LAST>(f, block, node, radix_of_root);
+        self.transposed_pass::<WIDE, LAST>(f, block, node, radix_of_root, scale);
     }
 
     /// Between the leaves of a block and its parts of `size` vectors.
     #[target_feature(enable = "avx2,fma")]
-    fn climb<const WIDE: bool>(&self, f: Field, block: &mut [Quad], size: usize, node: usize) {
+    fn climb<const WIDE: bool>(
+        &self,
+        f: Field,
+        block: &mut [Quad],
+        size: usize,
+        node: usize,
+        scale: Constant,
+    ) {
         if size == LEAF {
             return;
         }
-        self.climb::<WIDE>(f, block, size / radix(size), node);
+        self.climb::<WIDE>(f, block, size / radix(size), node, scale);
         let nodes = block.len() / size;
         for (i, part) in block.chunks_exact_mut(size).enumerate() {
-            self.transposed_pass::<WIDE, false>(f, part, nodes * node + i, radix(size));
+            self.transposed_pass::<WIDE, false>(f, part, nodes * node + i, radix(size), scale);
         }
     }
 
@@ -187,9 +203,9 @@ impl NegacyclicTables {
         radix: usize,
     ) {
         match radix {
-            2 => forward_pass::<WIDE, FIRST, 2>(f, block, &self.forward.group(node)),
-            4 => forward_pass::<WIDE, FIRST, 4>(f, block, &self.forward.group(node)),
-            _ => forward_pass::<WIDE, FIRST, 8>(f, block, &self.forward.group(node)),
+            2 => forward_pass::<WIDE, FIRST, 2>(f, block, &self.forward.group(f, node)),
+            4 => forward_pass::<WIDE, FIRST, 4>(f, block, &self.forward.group(f, node)),
+            _ => forward_pass::<WIDE, FIRST, 8>(f, block, &self.forward.group(f, node)),
         }
     }
 
@@ -200,12 +216,13 @@ impl NegacyclicTables {
         block: &mut [Quad],
         node: usize,
         radix: usize,
+        scale: Constant,
     ) {
-        let scale = Factor::splat(self.scale);
+        let scale = Factor::splat(scale);
         match radix {
-            2 => inverse_pass::<WIDE, LAST, 2>(f, block, &self.inverse.group(node), scale),
-            4 => inverse_pass::<WIDE, LAST, 4>(f, block, &self.inverse.group(node), scale),
-            _ => inverse_pass::<WIDE, LAST, 8>(f, block, &self.inverse.group(node), scale),
+            2 => inverse_pass::<WIDE, LAST, 2>(f, block, &self.inverse.group(f, node), scale),
+            4 => inverse_pass::<WIDE, LAST, 4>(f, block, &self.inverse.group(f, node), scale),
+            _ => inverse_pass::<WIDE, LAST, 8>(f, block, &self.inverse.group(f, node), scale),
         }
     }
 
@@ -214,10 +231,10 @@ impl NegacyclicTables {
     #[inline]
     fn forward_leaf<const WIDE: bool>(&self, f: Field, leaf: &mut [Quad; LEAF], node: usize) {
         let mut x = leaf.each_ref().map(|x| load(x));
-        forward::<8, WIDE>(f, &mut x, &self.forward.group(node));
+        forward::<8, WIDE>(f, &mut x, &self.forward.group(f, node));
         let [mut a, mut b] = halves(x).map(|x| transpose(x));
-        forward::<4, WIDE>(f, &mut a, &self.forward.lanes(2 * node));
-        forward::<4, WIDE>(f, &mut b, &self.forward.lanes(2 * node + 1));
+        forward::<4, WIDE>(f, &mut a, &self.forward.lanes(f, 2 * node));
+        forward::<4, WIDE>(f, &mut b, &self.forward.lanes(f, 2 * node + 1));
         for (half, x) in leaf.chunks_exact_mut(4).zip([a, b]) {
             for (to, x) in half.iter_mut().zip(transpose(x)) {
                 store_words(to, f.to_words(f.reduce(x)));
@@ -231,11 +248,11 @@ impl NegacyclicTables {
     fn inverse_leaf<const WIDE: bool>(&self, f: Field, leaf: &mut [Quad; LEAF], node: usize) {
         let x = leaf.each_ref().map(|x| from_words(load_words(x)));
         let [mut a, mut b] = halves(x).map(|x| transpose(x));
-        transposed::<4, WIDE>(f, &mut a, &self.inverse.lanes(2 * node));
-        transposed::<4, WIDE>(f, &mut b, &self.inverse.lanes(2 * node + 1));
+        transposed::<4, WIDE>(f, &mut a, &self.inverse.lanes(f, 2 * node));
+        transposed::<4, WIDE>(f, &mut b, &self.inverse.lanes(f, 2 * node + 1));
         let ([x0, x1, x2, x3], [x4, x5, x6, x7]) = (transpose(a), transpose(b));
         let mut x = [x0, x1, x2, x3, x4, x5, x6, x7];
-        transposed::<8, WIDE>(f, &mut x, &self.inverse.group(node));
+        transposed::<8, WIDE>(f, &mut x, &self.inverse.group(f, node));
         for (to, x) in leaf.iter_mut().zip(x) {
             store(to, x);
         }
