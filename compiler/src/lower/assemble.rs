@@ -48,7 +48,7 @@ impl Planner<'_> {
         let factor = libm::exp2(NOMINAL_LOG_SCALE) / parameters.scale_at(parameters.top());
         let model =
             CostModel { special: parameters.special.len() as f64, digit: parameters.digit as f64, ..*cost };
-        let keys = estimate::keys(&s);
+        let keys = estimate::fitting(estimate::keys(&s), &parameters, &s.draft.geometry);
         let mut nodes = s.nodes.clone();
         for (i, node) in nodes.iter_mut().enumerate() {
             if let Form::Cipher { noise, .. } = &mut node.form {

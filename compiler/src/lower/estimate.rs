@@ -3,8 +3,8 @@
 use super::schedule::Schedule;
 use crate::cost::CostModel;
 use plan::plan::Estimate;
-use plan::verify::masked_matmul_keys;
-use plan::{Bytes, Key, KeyKind, Level, Op, Params};
+use plan::verify::{keys_in_steps, masked_matmul_keys};
+use plan::{Bytes, Geometry, Key, KeyKind, Level, Op, Params};
 use std::collections::BTreeMap;
 
 /// The keys that the operations of a schedule need, each up to the highest level it is used at.
@@ -29,6 +29,27 @@ pub fn keys(s: &Schedule) -> Vec<Key> {
         }
     }
     keys.into_iter().map(|(kind, level)| Key { kind, level }).collect()
+}
+
+/// Bytes of keys with one part per diagonal beyond which a plan takes products and flips in steps: they need few keys and
+/// more key switches.
+const MAX_DIAGONAL_KEYS: u64 = 4 << 30;
+
+/// The keys with those of GL products and flips replaced by keys in steps, where they would take too much memory.
+pub fn fitting(keys: Vec<Key>, params: &Params, geometry: &Geometry) -> Vec<Key> {
+    let steps = |key: &Key| keys_in_steps(key.kind, geometry);
+    let diagonal = keys.iter().filter(|key| steps(key).is_some());
+    if diagonal.map(|key| key_bytes(key, params, geometry.rows)).sum::<u64>() <= MAX_DIAGONAL_KEYS {
+        return keys;
+    }
+    let mut fitting: BTreeMap<KeyKind, Level> = BTreeMap::new();
+    for key in &keys {
+        for kind in steps(key).unwrap_or(vec![key.kind]) {
+            let highest = fitting.entry(kind).or_insert(key.level);
+            *highest = key.level.max(*highest);
+        }
+    }
+    fitting.into_iter().map(|(kind, level)| Key { kind, level }).collect()
 }
 
 /// Key switches of base-ring ciphertexts by the level of the operand.
@@ -80,12 +101,24 @@ pub fn estimate(s: &Schedule, keys: &[Key], params: &Params, cost: &CostModel) -
     let slices = cost.slices as usize;
     let key_bytes: u64 = keys.iter().map(|k| key_bytes(k, params, slices)).sum();
     Estimate {
-        key_switches: switches_by_level(s, cost).iter().sum(),
+        key_switches: switches_by_level(s, cost).iter().sum::<u64>() + switches_in_steps(s, keys, slices),
         key_bytes: Bytes(key_bytes),
         // evaluation expands the masks of the keys, which doubles them
         peak_bytes: Bytes(2 * key_bytes + peak_values(s, params, slices)),
         levels_used: s.top,
     }
+}
+
+/// What products and flips in steps take beyond direct ones: n (log2 n + 3) for 2n key switches, n log2(n) / 2 for n.
+fn switches_in_steps(s: &Schedule, keys: &[Key], slices: usize) -> u64 {
+    let direct = |kind| keys.iter().any(|key| key.kind == kind);
+    let (n, bits) = (slices as u64, u64::from(slices.ilog2()));
+    let more = |i: usize| match s.nodes[i].op {
+        Op::MatMul if !direct(KeyKind::Product) => s.ciphertexts(i) as u64 * n * (bits + 1),
+        Op::Flip if !direct(KeyKind::Flip) => (s.ciphertexts(i) as u64 * n * bits / 2).saturating_sub(n),
+        _ => 0,
+    };
+    (0..s.nodes.len()).map(more).sum()
 }
 
 /// Bytes of values, encoded constants and the parts of products at the worst moment. Values are freed after their last reader; the

@@ -314,9 +314,13 @@ fn keys(plan: &Plan) -> Result<(), VerifyError> {
         if matches!(n.op, Op::Bootstrap { .. }) {
             plan.params.bootstrap_keys().into_iter().try_for_each(|key| has(NodeId(i as u32), key))?;
         }
+        let level = n.args.first().and_then(|&a| plan.node(a).level()).unwrap_or(level);
+        let all = |kinds: Vec<KeyKind>| {
+            kinds.into_iter().try_for_each(|kind| has(NodeId(i as u32), Key { kind, level }))
+        };
         for kind in static_keys(plan, n) {
-            let level = n.args.first().and_then(|&a| plan.node(a).level()).unwrap_or(level);
-            has(NodeId(i as u32), Key { kind, level })?;
+            let steps = keys_in_steps(kind, &plan.geometry);
+            all(vec![kind]).or_else(|missing| steps.and_then(|s| all(s).ok()).ok_or(missing))?;
         }
     }
     Ok(())
@@ -331,6 +335,19 @@ fn static_keys(plan: &Plan, n: &Node) -> Vec<KeyKind> {
         Op::MaskedMatMul => masked_matmul_keys(&plan.geometry),
         _ => vec![],
     }
+}
+
+/// Keys that can stand for those of a GL product or flip, with more key switches: rotations of rows by powers of two, and for
+/// the product conjugation and relinearization. `None` for other kinds.
+pub fn keys_in_steps(kind: KeyKind, g: &Geometry) -> Option<Vec<KeyKind>> {
+    let mut kinds = match kind {
+        KeyKind::Product => vec![KeyKind::Relinearize, KeyKind::Conjugate],
+        KeyKind::Flip => vec![],
+        _ => return None,
+    };
+    let powers = (0..g.rows.trailing_zeros()).map(|bit| Shift::Grid { lane: 0, row: 1 << bit, col: 0 });
+    kinds.extend(powers.map(KeyKind::Rotate));
+    Some(kinds)
 }
 
 /// Keys of the masked product: spreading over columns and rows by doublings, and relinearization.

@@ -26,6 +26,11 @@ pub(super) fn rotation(shift: Shift) -> Rotation {
 }
 
 impl GlScheme {
+    /// Whether there is a key for each source. A plan that must save memory has keys for products and flips in steps only.
+    fn has(&self, sources: &[KeySource]) -> bool {
+        sources.iter().all(|&source| self.keys.get(source, 0).is_ok())
+    }
+
     /// A summand: at the scale of its level.
     fn encode(&self, slots: &[f64], level: usize) -> Result<GlPlaintext, OpError> {
         let matrices = Matrices::from_real(self.gl.side(), slots)?;
@@ -87,7 +92,12 @@ impl Backend for GlScheme {
     }
     fn matmul(&self, a: &GlCiphertext, b: &GlCiphertext) -> Result<GlCiphertext, OpError> {
         // a b^dagger of real matrices, b held transposed
-        Ok(self.gl.matmul(a, b, &self.keys)?)
+        let direct = self.gl.key_sources(GlOperation::Product);
+        Ok(if self.has(&direct) {
+            self.gl.matmul(a, b, &self.keys)?
+        } else {
+            self.gl.matmul_sum_in_steps(&[(a, b)], &self.keys)?
+        })
     }
     fn matmul_clear(&self, a: &GlCiphertext, slots: &[f64]) -> Result<GlCiphertext, OpError> {
         let n = self.gl.side();
@@ -99,7 +109,12 @@ impl Backend for GlScheme {
         Err(OpError::Unsupported { operation: "bootstrap", scheme: "gl" })
     }
     fn flip(&self, a: &GlCiphertext) -> Result<GlCiphertext, OpError> {
-        Ok(self.gl.transpose(a, &self.keys)?)
+        let direct = self.gl.key_sources(GlOperation::Transpose);
+        Ok(if self.has(&direct) {
+            self.gl.transpose(a, &self.keys)?
+        } else {
+            self.gl.transpose_in_steps(a, &self.keys)?
+        })
     }
 }
 
@@ -124,7 +139,8 @@ impl Scheme for GlScheme {
             KeyKind::Rotate(shift) => GlOperation::Rotate(rotation(shift)),
             KeyKind::Product => GlOperation::Product,
             KeyKind::Flip => GlOperation::Transpose,
-            KeyKind::Conjugate | KeyKind::Encapsulate | KeyKind::Raise => return vec![],
+            KeyKind::Conjugate => GlOperation::Conjugate,
+            KeyKind::Encapsulate | KeyKind::Raise => return vec![],
         })
     }
 

@@ -12,6 +12,8 @@ pub enum GlOperation {
     Hadamard,
     /// A B^dagger, both encrypted: two keys per diagonal
     Product,
+    /// A B^dagger in steps: log2(n) + 2 keys, n (log2(n) + 3) key switches
+    ProductInSteps,
     /// A A^dagger: one key per diagonal and a second for those up to n/2, all of them among those of `Product`
     Gram,
     /// P B^dagger, P in clear: one key per diagonal, all of them among those of `Product`
@@ -43,6 +45,7 @@ impl Gl {
     /// The sources of the keys an operation needs, in order.
     pub fn key_sources(&self, operation: GlOperation) -> Vec<KeySource> {
         let (spec, diagonals) = (self.chain.ring_spec(), 0..self.side);
+        let steps = || self.row_steps().map(|step| KeySource::Galois(spec.rotation(step as i64)));
         let galois: Vec<KeySource> = match operation {
             GlOperation::Hadamard => vec![KeySource::SQUARE],
             GlOperation::Product => diagonals
@@ -60,9 +63,11 @@ impl Gl {
                 diagonals.map(|k| KeySource::Galois(self.dagger_map(k))).collect()
             }
             GlOperation::Transpose => diagonals.map(|k| KeySource::Galois(spec.rotation(k as i64))).collect(),
-            GlOperation::TransposeInSteps => {
-                self.row_steps().map(|step| KeySource::Galois(spec.rotation(step as i64))).collect()
-            }
+            GlOperation::TransposeInSteps => steps().collect(),
+            GlOperation::ProductInSteps => [KeySource::SQUARE, KeySource::Galois(spec.conjugation())]
+                .into_iter()
+                .chain(steps())
+                .collect(),
             GlOperation::Conjugate => vec![KeySource::Galois(spec.conjugation())],
             GlOperation::Rotate(rotation) => vec![KeySource::Galois(self.rotation_map(rotation))],
         };

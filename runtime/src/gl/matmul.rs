@@ -36,6 +36,27 @@ impl Gl {
         terms: &[(&GlCiphertext, &GlCiphertext)],
         keys: &EvaluationKeys,
     ) -> Result<GlCiphertext, GlError> {
+        let (scale, parts) = self.products(terms)?;
+        self.finish(scale, parts, |k, parts| self.product_diagonal(&parts, k, keys))
+    }
+
+    /// As [`Gl::matmul_sum`] with log2(n) + 2 keys in the place of 2n, for n (log2(n) + 3) key switches in the place of 2n.
+    /// The special primes must exceed the digits. Needs the keys for
+    /// [`GlOperation::ProductInSteps`](crate::gl::GlOperation).
+    ///
+    /// # Errors
+    /// As [`Gl::matmul_sum`].
+    pub fn matmul_sum_in_steps(
+        &self,
+        terms: &[(&GlCiphertext, &GlCiphertext)],
+        keys: &EvaluationKeys,
+    ) -> Result<GlCiphertext, GlError> {
+        let (scale, parts) = self.products(terms)?;
+        self.finish(scale, parts, |k, parts| self.product_diagonal_in_steps(&parts, k, keys))
+    }
+
+    /// The trace products d_00, d_10, d_01, d_11 of every diagonal, and the scale after the rescale.
+    fn products(&self, terms: &[(&GlCiphertext, &GlCiphertext)]) -> Result<(f64, Vec<Vec<Poly>>), GlError> {
         let (a, b) = *terms.first().ok_or(GlError::EmptySum)?;
         for (x, y) in terms {
             self.check_operands(a, x)?;
@@ -44,8 +65,7 @@ impl Gl {
         }
         let (level, scale) = (a.level(), self.product_scale(a.scale(), b.scale(), a.level())?);
         let operands: Vec<_> = terms.iter().map(|(x, y)| (components(x), components(y))).collect();
-        let parts = trace_products(self.chain.ring(), level + 1, &operands);
-        self.finish(scale, parts, |k, parts| self.product_diagonal(&parts, k, keys))
+        Ok((scale, trace_products(self.chain.ring(), level + 1, &operands)))
     }
 
     /// A A^dagger. The result is Hermitian: diagonals beyond n/2 are those before it under one automorphism, so that
@@ -93,6 +113,28 @@ impl Gl {
         let [of_map, of_product] = [KeySource::Galois(map), KeySource::Product(map)];
         let switches = [(d01, keys.get(of_map, level)?), (d11, keys.get(of_product, level)?)];
         self.chain.switch_rescale(&switches, [Some(d00), Some(d10)])
+    }
+
+    /// As [`Gl::product_diagonal`]: u = (d_00, d_01) and v = (d_10, d_11) are pairs under sigma_k(s), images under sigma_k of
+    /// pairs under s, and make u + s v.
+    fn product_diagonal_in_steps(
+        &self,
+        parts: &[Poly],
+        k: usize,
+        keys: &EvaluationKeys,
+    ) -> Result<Ciphertext, RlweError> {
+        let [d00, d10, d01, d11] = parts else { unreachable!("two components times two") };
+        let (ring, spec) = (self.chain.ring(), self.chain.ring_spec());
+        let under_secret = |pair: [&Poly; 2]| -> Result<Ciphertext, RlweError> {
+            let back = spec.inverse(self.dagger_map(k));
+            let pair = Ciphertext::new(pair.map(|d| ring.automorphism(d, back)).into())?;
+            let conjugate = self.chain.automorphism(&pair, spec.conjugation(), keys)?;
+            self.rotate_rows_in_steps(conjugate, k, keys)
+        };
+        let (u, v) = (under_secret([d00, d01])?, under_secret([d10, d11])?);
+        let middle = ring.add(u.mask(), v.body());
+        let product = Ciphertext::new(vec![u.body().clone(), middle, v.mask().clone()])?;
+        self.chain.relinearize_rescale(&product, keys)
     }
 
     /// A P^dagger for an encoded batch P; no key.

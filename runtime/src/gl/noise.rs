@@ -21,6 +21,16 @@ pub fn transpose_in_steps(chain: &Chain, level: usize) -> f64 {
     (f64::from(chain.ring_spec().rows().ilog2()) / 2.0).sqrt() * noise::key_switch(chain, level)
 }
 
+/// The key switches of A B^dagger in steps at `level` >= 1, averaged over the diagonals: 1 + log2(n) / 2 on each of two pairs,
+/// one of which is then multiplied by the secret, and the relinearization.
+pub fn product_in_steps_switch(chain: &Chain, level: usize) -> f64 {
+    let (spec, prime) = (chain.ring_spec(), chain.spec().primes[level] as f64);
+    let steps = 1.0 + f64::from(spec.rows().ilog2()) / 2.0;
+    let secret = 2.0 * spec.degree() as f64 / 3.0;
+    let pairs = (steps * (1.0 + secret)).sqrt() * noise::key_switch(chain, level) / prime;
+    pairs.hypot(noise::key_switch_rescale(chain, level))
+}
+
 /// The key switches of A A^dagger at `level` >= 1, averaged over the diagonals: n/2 - 1 of them are images of others and
 /// have been switched once more at the level below.
 pub fn gram_switch(chain: &Chain, level: usize) -> f64 {

@@ -2,7 +2,7 @@
 
 use crate::gl::{Gl, GlCiphertext, GlError};
 use crate::ring::Galois;
-use crate::rlwe::EvaluationKeys;
+use crate::rlwe::{Ciphertext, EvaluationKeys, RlweError};
 
 impl Gl {
     /// A^T. Diagonal k is diagonal -k of A, rotated by k rows.
@@ -26,14 +26,23 @@ impl Gl {
         keys: &EvaluationKeys,
     ) -> Result<GlCiphertext, GlError> {
         self.check_matrices(a.diagonals().len())?;
-        let spec = self.chain.ring_spec();
         self.assemble(self.side, a.scale(), |k| {
-            let mut diagonal = a.diagonals()[(self.side - k) % self.side].clone();
-            for step in self.row_steps().filter(|step| k & step != 0) {
-                diagonal = self.chain.automorphism(&diagonal, spec.rotation(step as i64), keys)?;
-            }
-            Ok(diagonal)
+            self.rotate_rows_in_steps(a.diagonals()[(self.side - k) % self.side].clone(), k, keys)
         })
+    }
+
+    /// A diagonal rotated by k rows: by the bits of k, one after the other.
+    pub(crate) fn rotate_rows_in_steps(
+        &self,
+        mut diagonal: Ciphertext,
+        k: usize,
+        keys: &EvaluationKeys,
+    ) -> Result<Ciphertext, RlweError> {
+        for step in self.row_steps().filter(|step| k & step != 0) {
+            let rotation = self.chain.ring_spec().rotation(step as i64);
+            diagonal = self.chain.automorphism(&diagonal, rotation, keys)?;
+        }
+        Ok(diagonal)
     }
 
     /// A^dagger, the transpose of the conjugate.

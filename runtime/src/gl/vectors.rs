@@ -2,10 +2,10 @@
 //! (tests/data/make_gl_vectors.py).
 
 use crate::gl::product::trace_products;
-use crate::gl::{Gl, GlPlaintext, Matrices, Rotation};
+use crate::gl::{Gl, GlCiphertext, GlPlaintext, Matrices, Rotation};
 use crate::math::fft::Complex;
-use crate::ring::{Galois, Poly, RingSpec};
-use crate::rlwe::{Chain, ChainSpec, Gadget};
+use crate::ring::{Form, Galois, Poly, RingSpec};
+use crate::rlwe::{Chain, ChainSpec, Ciphertext, Gadget};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -28,6 +28,7 @@ struct Vectors {
     batch_by_1: Vec<Vec<i64>>,
     batch_by_3_rows_by_2: Vec<Vec<i64>>,
     columns_by_1: Vec<Vec<i64>>,
+    row_sums: Vec<Vec<i64>>,
 }
 
 const FILES: [&str; 2] =
@@ -52,6 +53,13 @@ impl Vectors {
             |(&re, &im): (&i64, &i64)| Complex::new(re as f64, im as f64).scale(1.0 / self.denominator);
         let matrices = Matrices::new(self.n, re.iter().zip(im).map(entry).collect()).expect("whole matrices");
         gl.encode(&matrices, 0, self.scale).expect("encodes")
+    }
+
+    /// A ciphertext that decrypts exactly.
+    fn without_noise(&self, gl: &Gl, plaintext: &GlPlaintext) -> GlCiphertext {
+        let zero = gl.chain().ring().zero(1, Form::Evaluation);
+        let pair = |f: &Poly| Ciphertext::new(vec![f.clone(), zero.clone()]).expect("a pair");
+        GlCiphertext::new(plaintext.diagonals().iter().map(pair).collect(), self.scale).expect("diagonals")
     }
 
     fn compare(&self, gl: &Gl, found: &[Poly], expected: &[Vec<i64>], what: &str) {
@@ -87,6 +95,17 @@ fn trace_product() {
                 assert!(error.abs() < 1e-9, "{error:?}");
             }
         }
+    }
+}
+
+#[test]
+fn row_sums() {
+    for v in Vectors::all() {
+        let gl = v.scheme();
+        let a = v.without_noise(&gl, &v.encode(&gl, &v.a));
+        let slice = gl.reduce_columns(&a).expect("matrices");
+        let found = vec![slice.diagonal(0).body().clone()];
+        v.compare(&gl, &found, &v.row_sums, "row sums");
     }
 }
 

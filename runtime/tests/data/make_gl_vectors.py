@@ -160,6 +160,8 @@ def vectors(n, p, rng):
         "batch_by_1": diagonals(ring.map(a, 1, w_generator), n),
         "batch_by_3_rows_by_2": diagonals(ring.map(a, 25, w_generator**3 % p), n),
         "columns_by_1": diagonals(ring.map_y(a, 5), n),
+        # n times the coefficient of Y^0
+        "row_sums": [[int(c) for c in ring.to_normal_basis(a[0]).ravel()]],
     }
 
 

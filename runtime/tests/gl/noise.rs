@@ -157,6 +157,24 @@ fn row_sums_and_transposes_in_steps() {
 }
 
 #[test]
+fn products_in_steps() {
+    for shape in TOY_SHAPES {
+        for gadget in [(1, 1), (1, 2)] {
+            let multiply = |toy: &Toy, x: &[GlCiphertext; 2], m: &[Matrices; 2]| {
+                let found = toy.gl.matmul_sum_in_steps(&[(&x[0], &x[1])], &toy.keys).expect("keys");
+                (found, times_dagger(&m[0], &m[1]))
+            };
+            let predict = |toy: &Toy| {
+                let m = MEAN_SQUARE.sqrt();
+                let operands = gl_noise::propagated(toy.gl.side(), m, fresh(toy), m, fresh(toy));
+                rescaled(toy, operands).hypot(gl_noise::product_in_steps_switch(toy.gl.chain(), top(toy)))
+            };
+            measure(&[GlOperation::ProductInSteps], shape, gadget, multiply, predict, "ct ct in steps");
+        }
+    }
+}
+
+#[test]
 fn gram_matrices() {
     for shape in TOY_SHAPES {
         let multiply = |toy: &Toy, x: &[GlCiphertext; 2], m: &[Matrices; 2]| {

@@ -74,6 +74,11 @@ fn matrix_products() {
             let top = toy.gl.max_level();
             let product = times_dagger(&a, &b);
             check(&toy, &toy.gl.matmul(&x, &y, &toy.keys).expect("multiplies"), &product, top - 1, "ct ct");
+            let mut few = Toy::new(shape, special + 1, alpha).with_keys(&[GlOperation::ProductInSteps]);
+            assert_eq!(few.keys.iter().count(), shape.0.ilog2() as usize + 2);
+            let (u, v) = (few.encrypt(&a), few.encrypt(&b));
+            let found = few.gl.matmul_sum_in_steps(&[(&u, &v)], &few.keys).expect("multiplies");
+            check(&few, &found, &product, top - 1, "ct ct in steps");
             let factor_scale = toy.gl.factor_scale(top).expect("level");
             let right = toy.gl.encode(&b, top, factor_scale).expect("encodes");
             check(&toy, &toy.gl.matmul_plain(&x, &right).expect("multiplies"), &product, top - 1, "ct pt");

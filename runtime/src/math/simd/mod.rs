@@ -4,8 +4,9 @@
 //! for bit. Which set is used is decided once, at the first use: what the processor has, unless the environment variable
 //! FHEC_SIMD names another set (`portable` or `avx2`; one the machine lacks falls back to `portable`).
 //!
-//! This is the only folder with unsafe code, and it has two kinds of it: loads and stores of whole arrays, and calls of
-//! functions that need a feature, made only by those who hold the proof that the machine has it ([`Avx2`]).
+//! This is the only folder with unsafe code, and it has three kinds of it: loads and stores of whole arrays, loads in the
+//! innermost loop of the product of tiles, whose bounds are checked before the loop, and calls of functions that need a
+//! feature, made only by those who hold the proof that the machine has it ([`Avx2`]).
 
 #![allow(unsafe_code)]
 

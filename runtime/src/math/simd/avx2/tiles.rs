@@ -9,7 +9,7 @@
 //! operations. They are exact for T terms with T 2^(2h) <= 2^53; then they are combined and reduced, and the next T terms
 //! are begun.
 //!
-//! *Order.* The kernel has four rows by three vectors of sums of one part in registers: seven loads for twelve fused
+//! *Order.* The kernel has six rows by two vectors of sums of one part in registers: eight loads for twelve fused
 //! operations. The columns of B it reads stay in the first-level cache while all rows of A pass by (Goto, van de Geijn
 //! 2008).
 
@@ -23,17 +23,19 @@ use std::arch::x86_64::*;
 /// Neighbouring entries: a vector.
 type Four = [f64; 4];
 
+/// Rows of sums in the registers.
+const HEIGHT: usize = 6;
 /// Vectors of columns in the registers.
-const WIDTH: usize = 3;
+const WIDTH: usize = 2;
 /// The most terms summed between two reductions: their columns fit the first-level cache.
 const MAX_TERMS: usize = 128;
-/// Vectors after each row that spread the rows over the cache sets.
-const PAD: usize = 2;
+/// Entries after each row that spread the rows over the cache sets.
+const PAD: usize = 8;
 
-/// The parts x_0, x_1, x_0 + x_1 of matrices side by side, each with rows of `stride` vectors.
+/// The parts x_0, x_1, x_0 + x_1 of matrices side by side, each with rows of `stride` entries.
 #[derive(Clone, Debug)]
 struct Operand {
-    parts: [Vec<Four>; 3],
+    parts: [Vec<f64>; 3],
     stride: usize,
 }
 
@@ -51,16 +53,16 @@ pub(crate) struct TileProducts<const A: usize, const B: usize> {
     terms: usize,
     left: Operand,
     right: Operand,
-    /// sums of each part in some columns, four rows at a time
-    partial: [Vec<[[Four; WIDTH]; 4]>; 3],
+    /// sums of each part in some columns, row by row
+    partial: [Vec<[Four; WIDTH]>; 3],
     /// within q/2 of zero; rows a n + j of the columns b n + t
     sums: Vec<Four>,
 }
 
 impl Operand {
     fn new(n: usize, tiles: usize) -> Operand {
-        let stride = tiles * n / 4 + PAD;
-        Operand { parts: std::array::from_fn(|_| vec![[0.0; 4]; n * stride]), stride }
+        let stride = tiles * n + PAD;
+        Operand { parts: std::array::from_fn(|_| vec![0.0; n * stride]), stride }
     }
 }
 
@@ -79,7 +81,7 @@ impl<const A: usize, const B: usize> TileProducts<A, B> {
             terms: n.min(1 << (53 - 2 * half)).min(MAX_TERMS),
             left: Operand::new(n, A),
             right: Operand::new(n, B),
-            partial: std::array::from_fn(|_| vec![[[[0.0; 4]; WIDTH]; 4]; A * n / 4]),
+            partial: std::array::from_fn(|_| vec![[[0.0; 4]; WIDTH]; A * n]),
             sums: vec![[0.0; 4]; A * n * B * n / 4],
         })
     }
@@ -122,8 +124,7 @@ impl<const A: usize, const B: usize> TileProducts<A, B> {
             for column in (0..columns).step_by(WIDTH) {
                 match columns - column {
                     1 => self.columns::<1>(first, column),
-                    2 => self.columns::<2>(first, column),
-                    _ => self.columns::<3>(first, column),
+                    _ => self.columns::<WIDTH>(first, column),
                 }
             }
         }
@@ -134,14 +135,15 @@ impl<const A: usize, const B: usize> TileProducts<A, B> {
     fn columns<const V: usize>(&mut self, first: usize, column: usize) {
         let (left, right) = (&self.left, &self.right);
         for ((partial, x), y) in self.partial.iter_mut().zip(&left.parts).zip(&right.parts) {
-            let y = &y[first * right.stride + column..];
-            for (rows, partial) in partial.iter_mut().enumerate() {
-                let x = &x[first * left.stride + rows..];
-                let sums = block::<V>(x, left.stride, y, right.stride, self.terms);
-                for (to, sums) in partial.iter_mut().zip(sums) {
-                    for (to, sum) in to.iter_mut().zip(sums) {
-                        store_doubles(to, sum);
-                    }
+            let y = Rows { entries: &y[first * right.stride + 4 * column..], stride: right.stride };
+            for row in (0..partial.len()).step_by(HEIGHT) {
+                let x = Rows { entries: &x[first * left.stride + row..], stride: left.stride };
+                let partial = &mut partial[row..];
+                // the number of rows is a multiple of four
+                match partial.len() {
+                    2 => store_rows(partial, block::<2, V>(x, y, self.terms)),
+                    4 => store_rows(partial, block::<4, V>(x, y, self.terms)),
+                    _ => store_rows(partial, block::<HEIGHT, V>(x, y, self.terms)),
                 }
             }
         }
@@ -155,8 +157,7 @@ impl<const A: usize, const B: usize> TileProducts<A, B> {
         let [middle, high] = self.powers.map(|power| Factor::splat(power));
         let [low_sums, high_sums, all_sums] = &self.partial;
         for (row, sums) in self.sums.chunks_exact_mut(columns).enumerate() {
-            let [low_sums, high_sums, all_sums] =
-                [low_sums, high_sums, all_sums].map(|part| &part[row / 4][row % 4]);
+            let [low_sums, high_sums, all_sums] = [low_sums, high_sums, all_sums].map(|part| &part[row]);
             for (v, sum) in sums[column..column + V].iter_mut().enumerate() {
                 let low_sum = load_doubles(&low_sums[v], 0);
                 let high_sum = load_doubles(&high_sums[v], 0);
@@ -190,47 +191,65 @@ impl<const A: usize, const B: usize> TileProducts<A, B> {
     }
 }
 
-/// Four rows by V vectors of columns: `terms` products of entries of x with vectors of y.
+/// Rows of entries, `stride` apart.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    entries: &'a [f64],
+    stride: usize,
+}
+
+/// R entries by V vectors: the sum over `terms` rows of the products of every entry of x with every vector of y.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-fn block<const V: usize>(
-    x: &[Four],
-    x_stride: usize,
-    y: &[Four],
-    y_stride: usize,
-    terms: usize,
-) -> [[__m256d; V]; 4] {
-    let mut sums = [[_mm256_setzero_pd(); V]; 4];
+fn block<const R: usize, const V: usize>(x: Rows, y: Rows, terms: usize) -> [[__m256d; V]; R] {
+    let mut sums = [[_mm256_setzero_pd(); V]; R];
+    let holds = |rows: Rows, width: usize| rows.entries.len() >= (terms - 1) * rows.stride + width;
+    assert!(terms > 0 && holds(x, R) && holds(y, 4 * V), "rows for all terms");
     for i in 0..terms {
-        let (entries, vectors) = (&x[i * x_stride], &y[i * y_stride..][..V]);
-        let mut y = [_mm256_setzero_pd(); V];
-        for v in 0..V {
-            y[v] = load_doubles(&vectors[v], 0);
-        }
-        for (sums, &entry) in sums.iter_mut().zip(entries) {
-            let x = _mm256_set1_pd(entry);
+        // SAFETY: R entries and V vectors from these places are within the slices, by the assertion above.
+        unsafe {
+            let (x, y) = (x.entries.as_ptr().add(i * x.stride), y.entries.as_ptr().add(i * y.stride));
+            let mut vectors = [_mm256_setzero_pd(); V];
             for v in 0..V {
-                sums[v] = _mm256_fmadd_pd(x, y[v], sums[v]);
+                vectors[v] = _mm256_loadu_pd(y.add(4 * v));
+            }
+            for r in 0..R {
+                let entry = _mm256_broadcast_sd(&*x.add(r));
+                for v in 0..V {
+                    sums[r][v] = _mm256_fmadd_pd(entry, vectors[v], sums[r][v]);
+                }
             }
         }
     }
     sums
 }
 
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn store_rows<const R: usize, const V: usize>(to: &mut [[Four; WIDTH]], rows: [[__m256d; V]; R]) {
+    for (to, row) in to.iter_mut().zip(rows) {
+        for (to, vector) in to.iter_mut().zip(row) {
+            store_doubles(to, vector);
+        }
+    }
+}
+
 /// Entry j of diagonal k to row j + k of column j of a tile, in parts.
 #[target_feature(enable = "avx2,fma")]
 fn skew(m: &Modulus, half: u32, to: &mut Operand, tile: usize, k: usize, diagonal: &[u64]) {
     let (n, f, unit) = (diagonal.len(), Field::new(m), f64::from(1u32 << half));
+    let len = n * to.stride;
+    let [lows, highs, alls] = to.parts.each_mut().map(|part| &mut part[..len]);
     for (j, quad) in diagonal.as_chunks().0.iter().enumerate() {
         let (low, high) = f.split(f.reduce(from_words(load_words(quad))), unit);
-        let parts = [low, high, _mm256_add_pd(low, high)];
-        let column = tile * n / 4 + j;
-        for (part, x) in to.parts.iter_mut().zip(parts) {
-            let mut four = [0.0; 4];
-            store_doubles(&mut four, x);
-            for lane in 0..4 {
-                part[((4 * j + lane + k) & (n - 1)) * to.stride + column][lane] = four[lane];
-            }
+        let mut parts = [[0.0; 4]; 3];
+        for (part, x) in parts.iter_mut().zip([low, high, _mm256_add_pd(low, high)]) {
+            store_doubles(part, x);
+        }
+        for lane in 0..4 {
+            let column = 4 * j + lane;
+            let place = ((column + k) & (n - 1)) * to.stride + tile * n + column;
+            (lows[place], highs[place], alls[place]) = (parts[0][lane], parts[1][lane], parts[2][lane]);
         }
     }
 }
