@@ -23,6 +23,8 @@ pub(crate) struct CyclicTables {
     proof: Avx2,
     modulus: Modulus,
     groups: Vec<Group>,
+    /// the root of unity of order 3 of stages of radix 3
+    third: Constant,
 }
 
 /// Up to three stages of radix 2, or one of another radix: the nodes of one depth.
@@ -55,7 +57,13 @@ impl CyclicTables {
             });
             rest = deeper;
         }
-        (modulus.bits() <= MAX_BITS).then_some(CyclicTables { proof, modulus, groups })
+        // at the root of the tree, entry (1, 1) of the matrix is the root of unity itself
+        let root = stages.iter().find(|(radix, _)| *radix == 3).map_or(1, |(_, matrices)| {
+            let [c, child] = [matrices[1], matrices[4]].map(|w| w.value);
+            modulus.mul(child, modulus.inv(c))
+        });
+        let third = Constant::new(&modulus, root);
+        (modulus.bits() <= MAX_BITS).then_some(CyclicTables { proof, modulus, groups, third })
     }
 
     /// Rows c -> F^T (k * F c) for the products k of `kernel`; residues in and out. Rows are whole cells.
@@ -108,6 +116,7 @@ impl CyclicTables {
                 8 => blocks.zip(constants.as_chunks().0).for_each(|(x, c)| forward_block::<8, WIDE>(f, x, c)),
                 4 => blocks.zip(constants.as_chunks().0).for_each(|(x, c)| forward_block::<4, WIDE>(f, x, c)),
                 2 => blocks.zip(constants.as_chunks().0).for_each(|(x, c)| forward_block::<2, WIDE>(f, x, c)),
+                3 => blocks.zip(constants.as_chunks().0).for_each(|(x, c)| forward_thirds(f, x, c, self.third)),
                 &r => blocks
                     .zip(constants.chunks_exact(r * r))
                     .for_each(|(x, c)| multiply_columns(f, x, r, |i, k| c[i * r + k])),
@@ -131,6 +140,9 @@ impl CyclicTables {
                 2 => blocks
                     .zip(constants.as_chunks().0)
                     .for_each(|(x, c)| transposed_block::<2, WIDE>(f, x, c)),
+                3 => {
+                    blocks.zip(constants.as_chunks().0).for_each(|(x, c)| transposed_thirds(f, x, c, self.third))
+                }
                 &r => blocks
                     .zip(constants.chunks_exact(r * r))
                     .for_each(|(x, c)| multiply_columns(f, x, r, |i, k| c[k * r + i])),
@@ -190,6 +202,39 @@ fn transposed_block<const R: usize, const WIDE: bool>(
         for i in 0..R {
             store(&mut cells[2 * i * len + j], x[i]);
         }
+    }
+}
+
+/// Three parts of a block from the matrix (c w^i)^k, w + w^2 = -1: with y = c x_1 and z = c^2 x_2,
+/// (x_0 + y + z, x_0 - z + w (y - z), x_0 - y - w (y - z)). Within 2q for inputs within 2^52.
+#[target_feature(enable = "avx2,fma")]
+fn forward_thirds(f: Field, block: &mut [Cell], matrix: &[Constant; 9], w: Constant) {
+    let [c, square, w] = [matrix[1], matrix[2], w].map(|c| Factor::splat(c));
+    let (len, cells) = (2 * block.len() / 3, block.as_flattened_mut());
+    for j in 0..len {
+        let x = f.reduce(load(&cells[j]));
+        let y = f.scale(load(&cells[len + j]), c);
+        let z = f.scale(load(&cells[2 * len + j]), square);
+        let turned = f.scale(_mm256_sub_pd(y, z), w);
+        store(&mut cells[j], _mm256_add_pd(x, _mm256_add_pd(y, z)));
+        store(&mut cells[len + j], _mm256_add_pd(_mm256_sub_pd(x, z), turned));
+        store(&mut cells[2 * len + j], _mm256_sub_pd(_mm256_sub_pd(x, y), turned));
+    }
+}
+
+/// As [`forward_thirds`] with the transposed matrix. Within 3q/4 for inputs within 2^52.
+#[target_feature(enable = "avx2,fma")]
+fn transposed_thirds(f: Field, block: &mut [Cell], matrix: &[Constant; 9], w: Constant) {
+    let [c, square, w] = [matrix[1], matrix[2], w].map(|c| Factor::splat(c));
+    let (len, cells) = (2 * block.len() / 3, block.as_flattened_mut());
+    for j in 0..len {
+        let [x, y, z] = [0, 1, 2].map(|part| load(&cells[part * len + j])).map(|x| f.reduce(x));
+        let turned = f.scale(_mm256_sub_pd(y, z), w);
+        let (second, third) =
+            (_mm256_add_pd(_mm256_sub_pd(x, z), turned), _mm256_sub_pd(_mm256_sub_pd(x, y), turned));
+        store(&mut cells[j], f.reduce(_mm256_add_pd(x, _mm256_add_pd(y, z))));
+        store(&mut cells[len + j], f.scale(second, c));
+        store(&mut cells[2 * len + j], f.scale(third, square));
     }
 }
 
