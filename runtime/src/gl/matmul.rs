@@ -8,8 +8,8 @@
 
 use crate::gl::product::{Operand, trace_products};
 use crate::gl::{Gl, GlCiphertext, GlError, GlPlaintext, check_scales};
-use crate::ring::{Form, Galois, Poly};
-use crate::rlwe::{Ciphertext, EvaluationKeys, Extended, KeySource, RlweError};
+use crate::ring::Poly;
+use crate::rlwe::{Ciphertext, EvaluationKeys, KeySource, RlweError};
 use rayon::prelude::*;
 
 impl Gl {

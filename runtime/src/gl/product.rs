@@ -13,7 +13,7 @@
 
 use crate::gl::tiles::Tiles;
 use crate::math::modulus::Modulus;
-use crate::math::simd::{Simd, TileProducts};
+use crate::math::simd::{Simd, TileProducts, prefetch};
 use crate::ring::{Form, Poly, Ring};
 use rayon::prelude::*;
 
@@ -22,6 +22,8 @@ pub(crate) type Operand<'a> = Vec<Vec<&'a Poly>>;
 
 /// Words after each row of results that spread the rows over the cache sets.
 const PAD: usize = 8;
+/// Rows that are asked for ahead of their use: each lies in another polynomial, where no machine guesses it.
+const AHEAD: usize = 2;
 
 /// sum over the terms of n (a * b'), * the trace product, for every component a of the left and b of the right operand:
 /// for every diagonal the polynomials (number of b) (left components) + (number of a), modulo the first `limbs` primes.
@@ -44,8 +46,8 @@ fn products<const A: usize, const B: usize>(
     terms: &[(Operand, Operand)],
 ) -> Vec<Vec<Poly>> {
     let (spec, n) = (ring.spec(), ring.spec().rows());
-    let zeros = |_| (0..A * B).map(|_| ring.zero(limbs, Form::Evaluation)).collect();
-    let mut out: Vec<Vec<Poly>> = (0..n).map(zeros).collect();
+    let unwritten = |_| (0..A * B).map(|_| ring.dirty(limbs, Form::Evaluation)).collect();
+    let mut out: Vec<Vec<Poly>> = (0..n).map(unwritten).collect();
     for i in 0..limbs {
         // rows[l][r A B + component]: the values [s][j] of one diagonal of one product
         let mut rows: Vec<Vec<&mut [u64]>> =
@@ -67,9 +69,12 @@ fn products<const A: usize, const B: usize>(
                     kernel.multiply();
                 }
                 kernel.finish(sums, n + PAD);
+                let place = |number: usize| number % n * A * B + number / n;
                 for (number, sums) in sums.chunks_exact(n + PAD).enumerate() {
-                    let (component, r) = (number / n, number % n);
-                    rows[r * A * B + component][s * n..][..n].copy_from_slice(&sums[..n]);
+                    if number + AHEAD < A * B * n {
+                        prefetch(&rows[place(number + AHEAD)][s * n..][..n]);
+                    }
+                    rows[place(number)][s * n..][..n].copy_from_slice(&sums[..n]);
                 }
             }
         });
@@ -87,6 +92,9 @@ fn each_diagonal(
 ) {
     for (component, diagonals) in operand.iter().enumerate() {
         for (k, f) in diagonals.iter().enumerate() {
+            if let Some(ahead) = diagonals.get(k + AHEAD) {
+                prefetch(&ahead.limb(limb)[start..start + n]);
+            }
             load(component, k, &f.limb(limb)[start..start + n]);
         }
     }

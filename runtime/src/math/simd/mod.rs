@@ -6,7 +6,8 @@
 //!
 //! This is the only folder with unsafe code, and it has three kinds of it: loads and stores of whole arrays, loads in the
 //! innermost loop of the product of tiles, whose bounds are checked before the loop, and calls of functions that need a
-//! feature, made only by those who hold the proof that the machine has it ([`Avx2`]).
+//! feature, made only by those who hold the proof that the machine has it ([`Avx2`]). A hint to the caches ([`prefetch`])
+//! comes besides.
 
 #![allow(unsafe_code)]
 
@@ -23,6 +24,23 @@ pub(crate) use avx2::{
 };
 
 use std::sync::LazyLock;
+
+/// Words of a cache line.
+#[cfg(target_arch = "x86_64")]
+const LINE: usize = 8;
+
+/// Asks for words that will soon be read or written; does nothing where there is no such hint.
+#[inline]
+pub(crate) fn prefetch(words: &[u64]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in words.chunks(LINE) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint reads nothing, and every x86-64 has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = words;
+}
 
 /// A set of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

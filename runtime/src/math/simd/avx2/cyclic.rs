@@ -116,7 +116,9 @@ impl CyclicTables {
                 8 => blocks.zip(constants.as_chunks().0).for_each(|(x, c)| forward_block::<8, WIDE>(f, x, c)),
                 4 => blocks.zip(constants.as_chunks().0).for_each(|(x, c)| forward_block::<4, WIDE>(f, x, c)),
                 2 => blocks.zip(constants.as_chunks().0).for_each(|(x, c)| forward_block::<2, WIDE>(f, x, c)),
-                3 => blocks.zip(constants.as_chunks().0).for_each(|(x, c)| forward_thirds(f, x, c, self.third)),
+                3 => {
+                    blocks.zip(constants.as_chunks().0).for_each(|(x, c)| forward_thirds(f, x, c, self.third))
+                }
                 &r => blocks
                     .zip(constants.chunks_exact(r * r))
                     .for_each(|(x, c)| multiply_columns(f, x, r, |i, k| c[i * r + k])),
@@ -140,9 +142,9 @@ impl CyclicTables {
                 2 => blocks
                     .zip(constants.as_chunks().0)
                     .for_each(|(x, c)| transposed_block::<2, WIDE>(f, x, c)),
-                3 => {
-                    blocks.zip(constants.as_chunks().0).for_each(|(x, c)| transposed_thirds(f, x, c, self.third))
-                }
+                3 => blocks
+                    .zip(constants.as_chunks().0)
+                    .for_each(|(x, c)| transposed_thirds(f, x, c, self.third)),
                 &r => blocks
                     .zip(constants.chunks_exact(r * r))
                     .for_each(|(x, c)| multiply_columns(f, x, r, |i, k| c[k * r + i])),
