@@ -279,6 +279,10 @@ pub enum BenchName {
     GlEncrypt,
     /// decryption and decoding
     GlDecrypt,
+    /// complex slots at level 3 back to `--level` levels more; as many slots as `--shape` has elements
+    CkksBootstrap,
+    /// the same for real slots
+    CkksBootstrapReal,
     /// product, relinearized and rescaled
     CkksMultiply,
     /// rotation of the slots
@@ -303,6 +307,8 @@ impl BenchName {
             BenchName::GlConjugate => "gl-conjugate",
             BenchName::GlEncrypt => "gl-encrypt",
             BenchName::GlDecrypt => "gl-decrypt",
+            BenchName::CkksBootstrap => "ckks-bootstrap",
+            BenchName::CkksBootstrapReal => "ckks-bootstrap-real",
             BenchName::CkksMultiply => "ckks-multiply",
             BenchName::CkksRotate => "ckks-rotate",
             BenchName::CkksMaskedMatmul => "ckks-masked-matmul",

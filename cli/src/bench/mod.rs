@@ -1,5 +1,6 @@
 //! `fhec bench`: primitives at secure parameters, timed, and checked against the same operation in clear.
 
+mod bootstrap;
 mod gl;
 mod measure;
 mod setting;
@@ -9,6 +10,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use measure::{Measured, measure};
 use plan::{KeyKind, Level, Shift, Split, Transform};
+use runtime::ckks::bootstrap::Parts;
 use runtime::exec::book::Books;
 use runtime::exec::ckks::CkksScheme;
 use runtime::exec::clear::{Clear, Slots};
@@ -96,6 +98,8 @@ fn bench(name: BenchName, args: &BenchArgs, console: &Console) -> Result<Value, 
         BenchName::CkksMultiply => {
             primitive::<CkksScheme>(name, Primitive::Multiply, &ckks()?, args, console)
         }
+        BenchName::CkksBootstrap => bootstrap::bench(name, Parts::Complex, args, console),
+        BenchName::CkksBootstrapReal => bootstrap::bench(name, Parts::Real, args, console),
         BenchName::CkksRotate => primitive::<CkksScheme>(name, Primitive::Rotate, &ckks()?, args, console),
         BenchName::CkksMaskedMatmul => {
             let problem = Problem::ckks_frames(batch, rows, cols, args.level)?;

@@ -103,7 +103,7 @@ impl Problem {
     }
 }
 
-fn empty_plan(params: Params, geometry: Geometry) -> Plan {
+pub fn empty_plan(params: Params, geometry: Geometry) -> Plan {
     let none = Bytes(0);
     Plan {
         format: FORMAT,

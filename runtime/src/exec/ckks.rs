@@ -3,6 +3,7 @@
 use super::backend::{Backend, Map, OpError};
 use super::ckks_linear;
 use super::scheme::{EncryptionKey, Scheme, chain};
+use crate::ckks::bootstrap::{Bootstrap, Parts};
 use crate::ckks::masked_matmul::Frame;
 use crate::ckks::{Ciphertext, Ckks, CkksError, Plaintext};
 use crate::math::fft::Complex;
@@ -17,9 +18,23 @@ pub struct CkksScheme {
     pub(super) ckks: Ckks,
     pub(super) geometry: Geometry,
     pub(super) keys: EvaluationKeys,
+    bootstrap: Option<Bootstrap>,
 }
 
 impl CkksScheme {
+    /// The arithmetic.
+    pub fn ckks(&self) -> &Ckks {
+        &self.ckks
+    }
+
+    /// The encoded transforms of bootstrapping, where the keys for it are at hand.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn bootstrapping(&self) -> Result<&Bootstrap, RlweError> {
+        self.bootstrap.as_ref().ok_or(RlweError::MissingEncapsulation)
+    }
+
     pub(super) fn galois(&self, shift: Shift) -> Galois {
         let steps = match shift {
             Shift::Slots(steps) => steps,
@@ -81,8 +96,9 @@ impl Backend for CkksScheme {
     fn adjust(&self, a: &Ciphertext, level: Level) -> Result<Ciphertext, OpError> {
         Ok(self.ckks.adjust(a, level.0 as usize)?)
     }
-    fn bootstrap(&self, _: &Ciphertext, _: u32, _: Level) -> Result<Ciphertext, OpError> {
-        Err(OpError::Unsupported { operation: "bootstrap", scheme: "ckks" })
+    fn bootstrap(&self, a: &Ciphertext, log_bound: u32, level: Level) -> Result<Ciphertext, OpError> {
+        let (bootstrap, target) = (self.bootstrapping()?, level.0 as usize);
+        Ok(bootstrap.apply(&self.ckks, a, target, log_bound, Parts::Real, &self.keys)?)
     }
     fn linear(&self, x: &[Ciphertext], map: &Map) -> Result<Vec<Ciphertext>, OpError> {
         if map.masks { ckks_linear::masked(self, x, map) } else { ckks_linear::unmasked(self, x, map) }
@@ -105,8 +121,10 @@ impl Backend for CkksScheme {
 impl Scheme for CkksScheme {
     fn new(plan: &Plan, keys: EvaluationKeys) -> Result<CkksScheme, OpError> {
         let params = &plan.params;
-        let ckks = Ckks::new(Arc::new(chain(params)?), params.scale_at(params.top()))?;
-        Ok(CkksScheme { ckks, geometry: plan.geometry, keys })
+        let ckks = Ckks::with_scales(Arc::new(chain(params)?), params.raised_scales())?;
+        let bootstraps = keys.encapsulation().is_ok() && params.bootstrap.is_some();
+        let bootstrap = bootstraps.then(|| Bootstrap::new(&ckks, params.top().0 as usize)).transpose()?;
+        Ok(CkksScheme { ckks, geometry: plan.geometry, keys, bootstrap })
     }
 
     fn chain(&self) -> &Chain {

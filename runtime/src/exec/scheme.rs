@@ -4,8 +4,10 @@
 use super::backend::{Backend, OpError};
 use crate::math::sampler::Sampler;
 use crate::rlwe::{
-    Chain, ChainSpec, Ciphertext, EvaluationKeys, Gadget, KeySource, PublicKey, RlweError, SecretKey,
+    Chain, ChainSpec, Ciphertext, EncapsulationKeys, EvaluationKeys, Gadget, KeySource, PublicKey, RlweError,
+    SecretKey,
 };
+use plan::bootstrap::SPARSE_WEIGHT;
 use plan::{KeyKind, Level, Params, Plan};
 
 /// The key a client encrypts with.
@@ -64,13 +66,14 @@ pub trait Scheme: Backend + Sized {
     fn assemble(&self, parts: Vec<Ciphertext>) -> Result<Self::Ciphertext, OpError>;
 }
 
-/// The modulus chain of a plan.
+/// The modulus chain of a plan, primes of bootstrapping included.
 ///
 /// # Errors
 /// When the moduli do not fit the ring.
 pub fn chain(params: &Params) -> Result<Chain, RlweError> {
     let gadget = Gadget { special: params.special.clone(), alpha: params.digit };
-    Chain::new(ChainSpec { ring: params.ring, primes: params.q.clone(), gadget })
+    let primes = params.q.iter().copied().chain(params.raised_primes()).collect();
+    Chain::new(ChainSpec { ring: params.ring, primes, gadget })
 }
 
 /// Makes the evaluation keys a plan lists.
@@ -90,7 +93,16 @@ pub fn generate_keys<S: Scheme>(
         keys.generate(scheme.chain(), secret, source, level, sampler)?;
         progress(i + 1, wanted.len());
     }
+    if wants_encapsulation(plan) {
+        let weight = SPARSE_WEIGHT as usize;
+        keys.set_encapsulation(EncapsulationKeys::generate(scheme.chain(), secret, weight, sampler)?);
+    }
     Ok(keys)
+}
+
+/// Whether a plan lists the keys of an encapsulated sparse secret.
+pub fn wants_encapsulation(plan: &Plan) -> bool {
+    plan.keys.iter().any(|key| matches!(key.kind, KeyKind::Encapsulate | KeyKind::Raise))
 }
 
 /// Sources of all keys of a plan, each once, with the highest level it is used at; in order.

@@ -3,10 +3,10 @@
 
 use super::container::{self, Container, FileError, Kind};
 use crate::exec::Scheme;
-use crate::exec::scheme::wanted_keys;
+use crate::exec::scheme::{wanted_keys, wants_encapsulation};
 use crate::math::sampler::Seed;
 use crate::ring::{Form, Poly};
-use crate::rlwe::{EvaluationKeys, KeySource, PublicKey, SecretKey, SwitchKey};
+use crate::rlwe::{EncapsulationKeys, EvaluationKeys, KeySource, PublicKey, SecretKey, SwitchKey};
 use plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -25,6 +25,8 @@ struct EvaluationHeader {
     program: String,
     degree: usize,
     keys: Vec<EvaluationEntry>,
+    /// whether the two keys of an encapsulated secret follow the others
+    encapsulation: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -102,13 +104,22 @@ pub fn write_evaluation(
     keys: &EvaluationKeys,
 ) -> Result<(), FileError> {
     let entry = |(&source, key): (&KeySource, &SwitchKey)| EvaluationEntry { source, level: key.level() };
-    let header =
-        EvaluationHeader { program: plan.program.clone(), degree, keys: keys.iter().map(entry).collect() };
+    let encapsulation = keys.encapsulation().ok();
+    let header = EvaluationHeader {
+        program: plan.program.clone(),
+        degree,
+        keys: keys.iter().map(entry).collect(),
+        encapsulation: encapsulation.is_some(),
+    };
+    let pair = encapsulation.map(|keys| [keys.enter(), keys.leave()]);
+    let pair_seeds = pair.map(|pair| pair.map(|(seed, _)| seed_words(seed)));
     let seeds: Vec<[u64; SEED_WORDS]> = keys.iter().map(|(_, key)| seed_words(key.seed())).collect();
     let parts = keys.iter().zip(&seeds).flat_map(|((_, key), seed)| {
         std::iter::once(&seed[..]).chain(key.bodies().iter().map(|body| body.words()))
     });
-    let payload: Vec<&[u64]> = parts.collect();
+    let pair = pair.iter().flatten().zip(pair_seeds.iter().flatten());
+    let pair = pair.flat_map(|((_, body), seed)| [&seed[..], body.words()]);
+    let payload: Vec<&[u64]> = parts.chain(pair).collect();
     container::write(path, Kind::EvaluationKeys, &plan.hash(), &header, &payload)
 }
 
@@ -122,7 +133,8 @@ pub fn read_evaluation<S: Scheme>(path: &Path, plan: &Plan, scheme: &S) -> Resul
     let degree = check_degree(&file, header.degree, scheme)?;
     let found: Vec<(KeySource, usize)> = header.keys.iter().map(|k| (k.source, k.level)).collect();
     let wanted = wanted_keys(scheme, plan);
-    if found != wanted {
+    let encapsulation = wants_encapsulation(plan);
+    if found != wanted || header.encapsulation != encapsulation {
         let count = |n: usize| format!("{n} keys of other kinds or levels");
         return Err(file.content(
             "keys",
@@ -140,6 +152,14 @@ pub fn read_evaluation<S: Scheme>(path: &Path, plan: &Plan, scheme: &S) -> Resul
         let key = SwitchKey::from_parts(chain, seed, bodies)
             .map_err(|e| file.content("evaluation key", "residues of the plan's moduli", e))?;
         keys.insert(source, key);
+    }
+    if encapsulation {
+        let mut part =
+            |limbs: usize| Ok::<_, FileError>((read_seed(&mut file)?, read_poly(&mut file, degree, limbs)?));
+        let (enter, leave) = (part(2)?, part(chain.extended_ring().primes())?);
+        let pair = EncapsulationKeys::from_parts(chain, enter, leave)
+            .map_err(|e| file.content("keys of a sparse secret", "residues of the plan's moduli", e))?;
+        keys.set_encapsulation(pair);
     }
     file.finish()?;
     Ok(keys)

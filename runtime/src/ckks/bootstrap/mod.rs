@@ -105,12 +105,33 @@ impl Bootstrap {
         parts: Parts,
         keys: &EvaluationKeys,
     ) -> Result<Ciphertext, CkksError> {
+        self.apply_observed(ckks, ct, target, log_bound, parts, keys, &mut |_| ())
+    }
+
+    /// As [`Bootstrap::apply`]; `done` is called with the name of every stage when it is over.
+    ///
+    /// # Errors
+    /// As [`Bootstrap::apply`].
+    pub fn apply_observed(
+        &self,
+        ckks: &Ckks,
+        ct: &Ciphertext,
+        target: usize,
+        log_bound: u32,
+        parts: Parts,
+        keys: &EvaluationKeys,
+        done: &mut dyn FnMut(&'static str),
+    ) -> Result<Ciphertext, CkksError> {
         self.check_target(target)?;
         let packed = self.slots_to_coeffs(ckks, ct, target, log_bound, keys)?;
+        done("slots_to_coeffs");
         let short = ckks.without(target + 1..self.top + 1)?;
         let raised = self.raise(ckks, &short, &packed, keys)?;
+        done("raise");
         let slots = self.coeffs_to_slots(&short, &raised, keys)?;
+        done("coeffs_to_slots");
         let refreshed = self.eval_mod(&short, &slots, parts, keys)?;
+        done("eval_mod");
         // the scale is that of the target up to rounding, by the choice of the scale of the coefficients
         let scaled = ckks.mul_integer(&refreshed, 1 << log_bound);
         Ciphertext::new(scaled.rlwe, ckks.scale(target)?)
