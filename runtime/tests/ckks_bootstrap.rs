@@ -3,7 +3,7 @@
 use plan::bootstrap::{BootstrapSet, SETS, SLOTS_TO_COEFFS, toy_set};
 use plan::plan::{Constant, Estimate, FORMAT, Input, Output};
 use plan::verify::verify;
-use plan::{Bytes, Form, Geometry, Key, KeyKind, Level, Node, NodeId, Op, Plan, Secrecy, Tensor};
+use plan::{Bytes, Form, Geometry, KeyKind, Level, Node, NodeId, Op, Plan, Secrecy, Tensor};
 use runtime::exec::ckks::CkksScheme;
 use runtime::exec::clear::simulate;
 use runtime::exec::client::{decrypt_outputs, encrypt_inputs};
@@ -19,9 +19,7 @@ const CONSTANT: f64 = -0.7;
 /// x <- x^2 + c, `steps` times, bootstrapped whenever only the levels that a bootstrap takes are left.
 fn iterated_squares(set: &BootstrapSet, levels: u32, steps: usize) -> Plan {
     let params = set.params(levels, 128).expect("levels of the set");
-    let (top, lanes) = (params.top(), params.ring.degree() / 2);
-    let mut keys = params.bootstrap_keys();
-    keys.push(Key { kind: KeyKind::Relinearize, level: top });
+    let (top, slots, keys) = (params.top(), params.ring.degree() / 2, params.bootstrap_keys());
     let input = Input {
         name: "x".into(),
         secrecy: Secrecy::Cipher,
@@ -36,7 +34,7 @@ fn iterated_squares(set: &BootstrapSet, levels: u32, steps: usize) -> Plan {
         format: FORMAT,
         program: "iterated".into(),
         params,
-        geometry: Geometry { scheme: plan::Scheme::Ckks, lanes, rows: 1, cols: 1 },
+        geometry: Geometry { scheme: plan::Scheme::Ckks, lanes: slots / 8, rows: 1, cols: 8 },
         inputs: vec![input],
         constants: vec![Constant { name: "c".into(), value: Tensor::full(&[ELEMENTS], CONSTANT) }],
         nodes: vec![],
