@@ -7,9 +7,8 @@
 //! stage forwards, and doubles in every stage of the transpose. With WIDE = false, q < 2^47, and in no transform of at most
 //! 2^19 rows does a value forwards leave 16q < 2^51. In the transpose output 0 of a group is reduced and the others were
 //! products at most two stages ago (R <= 8), so that all are below 4 (3q/4) = 3q and the sums of the next group below
-//! 24q < 2^52. With WIDE = true, q < 2^49: forwards the operands without a product are reduced first, so that values stay
-//! below q + 3 (3q/4) < 4q; in the transpose all sums are reduced afterwards, so that values of the next group stay below
-//! 8 (3q/4) = 6q < 2^52.
+//! 24q < 2^52. With WIDE = true, q < 2^51: forwards the operand without a product is reduced in every stage, so that values
+//! stay below q/2 + 3q/4; in the transpose all sums are reduced, so that values stay below q and differences below 2q < 2^52.
 
 use super::field::{Factor, Field};
 use std::arch::x86_64::*;
@@ -21,17 +20,12 @@ pub(super) const NARROW_BITS: u32 = 47;
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 pub(super) fn forward<const R: usize, const WIDE: bool>(f: Field, x: &mut [__m256d; R], w: &[Factor; R]) {
-    if WIDE {
-        for x in &mut x[..R / 2] {
-            *x = f.reduce(*x);
-        }
-    }
-    forward_stage(f, x, w, R / 2);
+    forward_stage::<R, WIDE>(f, x, w, R / 2);
     if R >= 4 {
-        forward_stage(f, x, w, R / 4);
+        forward_stage::<R, WIDE>(f, x, w, R / 4);
     }
     if R >= 8 {
-        forward_stage(f, x, w, R / 8);
+        forward_stage::<R, WIDE>(f, x, w, R / 8);
     }
 }
 
@@ -40,24 +34,30 @@ pub(super) fn forward<const R: usize, const WIDE: bool>(f: Field, x: &mut [__m25
 #[inline]
 pub(super) fn transposed<const R: usize, const WIDE: bool>(f: Field, x: &mut [__m256d; R], w: &[Factor; R]) {
     if R >= 8 {
-        transposed_stage(f, x, w, R / 8);
+        transposed_stage::<R, WIDE>(f, x, w, R / 8);
     }
     if R >= 4 {
-        transposed_stage(f, x, w, R / 4);
+        transposed_stage::<R, WIDE>(f, x, w, R / 4);
     }
-    transposed_stage(f, x, w, R / 2);
-    for x in &mut x[..if WIDE { R / 2 } else { 1 }] {
-        *x = f.reduce(*x);
+    transposed_stage::<R, WIDE>(f, x, w, R / 2);
+    if !WIDE {
+        x[0] = f.reduce(x[0]);
     }
 }
 
 /// The stage whose butterflies join places `half` apart.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-fn forward_stage<const R: usize>(f: Field, x: &mut [__m256d; R], w: &[Factor; R], half: usize) {
+fn forward_stage<const R: usize, const WIDE: bool>(
+    f: Field,
+    x: &mut [__m256d; R],
+    w: &[Factor; R],
+    half: usize,
+) {
     for b in 0..R / 2 {
         let (node, i) = (R / 2 / half + b / half, b + b / half * half);
-        let (u, v) = (x[i], f.scale(x[i + half], w[node]));
+        let u = if WIDE { f.reduce(x[i]) } else { x[i] };
+        let v = f.scale(x[i + half], w[node]);
         (x[i], x[i + half]) = (_mm256_add_pd(u, v), _mm256_sub_pd(u, v));
     }
 }
@@ -65,10 +65,17 @@ fn forward_stage<const R: usize>(f: Field, x: &mut [__m256d; R], w: &[Factor; R]
 /// As [`forward_stage`].
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-fn transposed_stage<const R: usize>(f: Field, x: &mut [__m256d; R], w: &[Factor; R], half: usize) {
+fn transposed_stage<const R: usize, const WIDE: bool>(
+    f: Field,
+    x: &mut [__m256d; R],
+    w: &[Factor; R],
+    half: usize,
+) {
     for b in 0..R / 2 {
         let (node, i) = (R / 2 / half + b / half, b + b / half * half);
         let (u, v) = (x[i], x[i + half]);
-        (x[i], x[i + half]) = (_mm256_add_pd(u, v), f.scale(_mm256_sub_pd(u, v), w[node]));
+        let sum = _mm256_add_pd(u, v);
+        x[i] = if WIDE { f.reduce(sum) } else { sum };
+        x[i + half] = f.scale(_mm256_sub_pd(u, v), w[node]);
     }
 }

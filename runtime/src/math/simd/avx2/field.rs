@@ -1,13 +1,14 @@
-//! Arithmetic modulo q < 2^49 on four lanes of doubles that hold integers.
+//! Arithmetic modulo q < 2^51 on four lanes of doubles that hold integers.
 //!
 //! A product is computed exactly: h = fl(x y) and l = x y - h (one fused operation) sum to x y; with k the integer nearest
-//! to an estimate of x y / q, h - k q is an integer below 2^51 in absolute value, so one fused operation finds it exactly,
+//! to an estimate of x y / q, h - k q is an integer below 2^53 in absolute value, so one fused operation finds it exactly,
 //! and so is r = (h - k q) + l. Results are signed; nothing is normalised before the end.
 //!
 //! *Ranges.* The magic number 1.5 2^52 rounds an estimate t to an integer for |t| <= 2^51.
 //!
 //! * Constant w, |w| <= q/2, and |x| <= 2^52: t = x fl(w / q) is off by at most 2^52 2^-1 2^-53 = 1/4, so |r| <= 3q/4.
-//! * Residues x and y in [0, q): t = h fl(1 / q) is off by at most q 2^-52 (1 + 2^-53) < 1/4, so again |r| <= 3q/4.
+//! * Residues x and y in [0, q): t = h fl(1 / q) is off by less than q 2^-52 (1 + 2^-53) <= 1/2, so |r| < q; for q < 2^50
+//!   again |r| <= 3q/4.
 //! * Reduction of |x| <= 2^52: t = x fl(1 / q) is off by at most 2^-1 / q, so |r| <= (q + 1)/2, which is less than q.
 
 use crate::math::modulus::Modulus;
@@ -16,8 +17,8 @@ use std::arch::x86_64::*;
 /// Four words, or the bits of four doubles.
 pub(super) type Quad = [u64; 4];
 
-/// Moduli are below 2^49.
-pub(super) const MAX_BITS: u32 = 49;
+/// Moduli are below 2^51.
+pub(super) const MAX_BITS: u32 = 51;
 
 /// 1.5 2^52: sums with it are rounded to integers.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
@@ -89,7 +90,7 @@ impl Field {
         _mm256_add_pd(_mm256_fnmadd_pd(quotient, self.q, high), low)
     }
 
-    /// x y mod q, within 3q/4 of zero, for residues x and y.
+    /// x y mod q, less than q from zero, for residues x and y.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     pub(super) fn mul(self, x: __m256d, y: __m256d) -> __m256d {

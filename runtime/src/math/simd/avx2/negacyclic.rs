@@ -7,9 +7,10 @@
 //! The tables are as large as the data and are read once, so they hold values alone: ratios are multiplied out
 //! ([`Field::factor`]).
 //!
-//! *Ranges.* As in `butterflies`, but a product is within q (1/2 + |x| 2^-53) of zero. Forwards |x| < 2^51 for narrow and wide
-//! moduli alike: nothing changes. In the transpose products are below q rather than 3q/4, so that values of the next group
-//! stay below 8 (4q) <= 2^52 (narrow) and 8q <= 2^52 (wide).
+//! *Ranges.* As in `butterflies`, but a product is within q (1/2 + |x| 2^-53) of zero, x the number multiplied. Narrow moduli:
+//! forwards |x| < 2^51, nothing changes; in the transpose products are below q, so that values of the next group stay below
+//! 8 (4q) <= 2^52. Wide moduli: forwards values stay below 4q/3, in the transpose below q, as
+//! q (1/2 + 2q 2^-53) <= q shows.
 
 use super::Avx2;
 use super::butterflies::{NARROW_BITS, forward, transposed};

@@ -2,7 +2,7 @@
 //! groups of four places and returns how many places it has done.
 //!
 //! *Ranges.* Products are within 3q/4 of zero; up to [`FREE_TERMS`] of them, below 2^47, are summed without a reduction:
-//! 40 (3/4) 2^47 < 2^52. Otherwise sums are reduced term by term.
+//! 40 (3/4) 2^47 < 2^52. Otherwise sums are reduced term by term: q/2 + q < 2^52.
 
 use super::Avx2;
 use super::butterflies::NARROW_BITS;

@@ -15,7 +15,7 @@
 
 use super::Avx2;
 use super::field::{
-    Constant, Factor, Field, MAX_BITS, from_words, load_doubles, load_words, store_doubles, store_words,
+    Constant, Factor, Field, from_words, load_doubles, load_words, store_doubles, store_words,
 };
 use crate::math::modulus::Modulus;
 use std::arch::x86_64::*;
@@ -25,6 +25,8 @@ type Four = [f64; 4];
 
 /// Rows of sums in the registers.
 const HEIGHT: usize = 6;
+/// Moduli are below 2^49, so that sums have room for several terms.
+const MAX_BITS: u32 = 49;
 /// Vectors of columns in the registers.
 const WIDTH: usize = 2;
 /// The most terms summed between two reductions: their columns fit the first-level cache.
