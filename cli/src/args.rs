@@ -249,6 +249,9 @@ pub struct BenchArgs {
     /// Level of the operands
     #[arg(long, value_name = "L", default_value_t = 2)]
     pub level: usize,
+    /// log2 of the ring dimension of CKKS operations [default: the smallest that is secure]
+    #[arg(long, value_name = "LOG2")]
+    pub log_dimension: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -285,8 +288,16 @@ pub enum BenchName {
     CkksBootstrapReal,
     /// product, relinearized and rescaled
     CkksMultiply,
+    /// product with an encoded factor, rescaled
+    CkksMultiplyPlain,
     /// rotation of the slots
     CkksRotate,
+    /// one more rotation of slots whose digits are at hand
+    CkksRotateHoisted,
+    /// encryption of encoded slots under the public key
+    CkksEncrypt,
+    /// decryption and decoding
+    CkksDecrypt,
     /// encrypted matrices times encrypted matrices, by masks
     CkksMaskedMatmul,
 }
@@ -310,7 +321,11 @@ impl BenchName {
             BenchName::CkksBootstrap => "ckks-bootstrap",
             BenchName::CkksBootstrapReal => "ckks-bootstrap-real",
             BenchName::CkksMultiply => "ckks-multiply",
+            BenchName::CkksMultiplyPlain => "ckks-multiply-plain",
             BenchName::CkksRotate => "ckks-rotate",
+            BenchName::CkksRotateHoisted => "ckks-rotate-hoisted",
+            BenchName::CkksEncrypt => "ckks-encrypt",
+            BenchName::CkksDecrypt => "ckks-decrypt",
             BenchName::CkksMaskedMatmul => "ckks-masked-matmul",
         }
     }

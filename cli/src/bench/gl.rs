@@ -1,15 +1,14 @@
 //! Operations of GL on one batch of matrices, with keys for their level and kind alone.
 //!
-//! Entries are uniform in [-1, 1]. Where the division by P is also by q_l, the special primes may be smaller than the digits:
-//! D / P <= q_l / 2^4 keeps the digits below the rounding; other key switches have P >= 2^3 D.
+//! Entries are uniform in [-1, 1]. Digits are the largest that are secure.
 
 use super::measure::measure;
-use super::setting::{GL_LOG_SCALE, Problem};
+use super::setting::{LOG_SCALE, Problem, gadget};
 use super::{BenchName, object};
 use crate::args::BenchArgs;
 use crate::failure::Failure;
 use crate::usage;
-use plan::{Params, prime::nearest_prime, security::max_log_pq};
+use plan::{Params, security::max_log_pq};
 use runtime::exec::OpError;
 use runtime::gl::{Gl, GlCiphertext, GlError, GlOperation, GlPlaintext, Matrices, Rotation};
 use runtime::math::fft::Complex;
@@ -17,10 +16,6 @@ use runtime::math::sampler::Sampler;
 use runtime::rlwe::{Chain, ChainSpec, EvaluationKeys, Gadget, SecretKey};
 use serde_json::{Value, json};
 
-/// Largest special prime in bits, for the kernels without reductions in between.
-const SPECIAL_BITS: f64 = 46.9;
-/// log2 of q_l P / D where the rescale helps to divide.
-const FUSED_MARGIN_BITS: f64 = 4.0;
 /// What is rotated: everything that moves by a key switch.
 const ROTATION: Rotation = Rotation { batch: 3, rows: 5, columns: 0 };
 
@@ -98,11 +93,11 @@ impl Setting {
         args: &BenchArgs,
         (operation, fused): (Option<GlOperation>, bool),
     ) -> Result<Setting, Failure> {
-        let gadget = gadget(params, fused)?;
+        let gadget = fewest(params, fused)?;
         let ring = params.ring;
         let chain =
             Chain::new(ChainSpec { ring, primes: params.q.clone(), gadget }).map_err(OpError::from)?;
-        let gl = Gl::new(chain, GL_LOG_SCALE.exp2()).map_err(OpError::from)?;
+        let gl = Gl::new(chain, LOG_SCALE.exp2()).map_err(OpError::from)?;
         let mut sampler = Sampler::from_seed([1; 32]);
         let secret = SecretKey::generate(gl.chain(), &mut sampler);
         let mut keys = EvaluationKeys::new();
@@ -171,29 +166,14 @@ impl Setting {
 }
 
 /// How keys are made: the fewest digits that are secure.
-fn gadget(params: &Params, fused: bool) -> Result<Gadget, Failure> {
+fn fewest(params: &Params, fused: bool) -> Result<Gadget, Failure> {
     let bits = |primes: &[u64]| primes.iter().map(|&q| (q as f64).log2()).sum::<f64>();
     let bound = max_log_pq(params.ring.degree(), params.security.bits).unwrap_or(0.0);
-    let last = params.q.last().map_or(0.0, |&q| (q as f64).log2());
     let limbs = params.q.len();
-    let special = |alpha: usize| {
-        let digit = bits(&params.q[..alpha.min(limbs)]);
-        if fused { digit - last + FUSED_MARGIN_BITS } else { digit + 3.5 }
-    };
-    let secure = |&digits: &usize| bits(&params.q) + special(limbs.div_ceil(digits)) + 0.5 <= bound;
-    let digits = (1..=limbs).find(secure).unwrap_or(limbs);
-    let alpha = limbs.div_ceil(digits);
-    let count = (special(alpha) / SPECIAL_BITS).ceil().max(1.0);
-    let (step, mut taken) = (params.ring.modulus_step(), params.q.clone());
-    let mut found = Vec::new();
-    for _ in 0..count as usize {
-        let target = (special(alpha) / count).max(30.0).exp2() as u64;
-        let prime = nearest_prime(target, step, 1 << 48, &taken)
-            .ok_or_else(|| Failure::Usage("the ring has too few primes for the keys".into()))?;
-        taken.push(prime);
-        found.push(prime);
-    }
-    Ok(Gadget { special: found, alpha })
+    (1..=limbs)
+        .filter_map(|digits| gadget(params, limbs.div_ceil(digits), fused))
+        .find(|gadget| bits(&params.q) + bits(&gadget.special) <= bound)
+        .ok_or_else(|| Failure::Usage("the ring has too few primes for secure keys".into()))
 }
 
 /// Entries uniform in [-1, 1], the same for the same seed.

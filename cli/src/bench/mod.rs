@@ -1,6 +1,7 @@
 //! `fhec bench`: primitives at secure parameters, timed, and checked against the same operation in clear.
 
 mod bootstrap;
+mod ckks;
 mod gl;
 mod measure;
 mod setting;
@@ -9,54 +10,14 @@ use crate::args::{BenchArgs, BenchName};
 use crate::console::Console;
 use crate::failure::Failure;
 use measure::{Measured, measure};
-use plan::{KeyKind, Level, Shift, Split, Transform};
+use plan::Level;
 use runtime::ckks::bootstrap::Parts;
 use runtime::exec::book::Books;
 use runtime::exec::ckks::CkksScheme;
 use runtime::exec::clear::{Clear, Slots};
-use runtime::exec::{Backend, Map, OpError, Precision, Scheme};
+use runtime::exec::{Backend, OpError, Precision, Scheme};
 use serde_json::{Value, json};
 use setting::{Problem, Setting};
-
-/// An operation on operands of a backend: what is timed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Primitive {
-    Multiply,
-    Rotate,
-    MaskedMatMul { inner: usize },
-}
-
-impl Primitive {
-    fn keys(self, geometry: &plan::Geometry) -> Vec<KeyKind> {
-        match self {
-            Primitive::Multiply => vec![KeyKind::Relinearize],
-            Primitive::Rotate => vec![KeyKind::Rotate(Shift::Slots(1))],
-            Primitive::MaskedMatMul { .. } => plan::verify::masked_matmul_keys(geometry),
-        }
-    }
-
-    /// The operation; `second` is also there in clear.
-    fn apply<B: Backend>(
-        self,
-        backend: &B,
-        first: &B::Ciphertext,
-        second: &B::Ciphertext,
-        clear: &[f64],
-    ) -> Result<B::Ciphertext, OpError> {
-        match self {
-            Primitive::Multiply => backend.mul(first, second),
-            Primitive::MaskedMatMul { inner } => backend.masked_matmul(first, second, inner),
-            Primitive::Rotate => {
-                let blocks = [((0, 0), [(Shift::Slots(1), vec![(0, 1.0)])].into())].into();
-                let integers = [((0, 0), [(Shift::Slots(1), 1)].into())].into();
-                let transform = Transform { blocks, outputs: 1, inputs: 1, integers: Some(integers) };
-                let split = Split::Slots { baby: clear.len() };
-                let map = Map { transform: &transform, split, masks: false };
-                Ok(backend.linear(std::slice::from_ref(first), &map)?.remove(0))
-            }
-        }
-    }
-}
 
 pub fn run(args: &BenchArgs, console: &Console) -> Result<(), Failure> {
     let all = [
@@ -74,7 +35,11 @@ pub fn run(args: &BenchArgs, console: &Console) -> Result<(), Failure> {
         BenchName::GlEncrypt,
         BenchName::GlDecrypt,
         BenchName::CkksMultiply,
+        BenchName::CkksMultiplyPlain,
         BenchName::CkksRotate,
+        BenchName::CkksRotateHoisted,
+        BenchName::CkksEncrypt,
+        BenchName::CkksDecrypt,
         BenchName::CkksMaskedMatmul,
     ];
     let mut results = Vec::new();
@@ -91,54 +56,45 @@ pub fn run(args: &BenchArgs, console: &Console) -> Result<(), Failure> {
 }
 
 fn bench(name: BenchName, args: &BenchArgs, console: &Console) -> Result<Value, Failure> {
-    let [batch, rows, cols] = args.shape;
-    let ckks = || Problem::ckks(args.level);
     match name {
-        BenchName::Ntt => ntt(&ckks()?, args),
-        BenchName::CkksMultiply => {
-            primitive::<CkksScheme>(name, Primitive::Multiply, &ckks()?, args, console)
-        }
+        BenchName::Ntt => ntt(args),
+        BenchName::CkksMaskedMatmul => masked_matmul(args, console),
+        BenchName::CkksMultiply
+        | BenchName::CkksMultiplyPlain
+        | BenchName::CkksRotate
+        | BenchName::CkksRotateHoisted
+        | BenchName::CkksEncrypt
+        | BenchName::CkksDecrypt => ckks::bench(name, args),
         BenchName::CkksBootstrap => bootstrap::bench(name, Parts::Complex, args, console),
         BenchName::CkksBootstrapReal => bootstrap::bench(name, Parts::Real, args, console),
-        BenchName::CkksRotate => primitive::<CkksScheme>(name, Primitive::Rotate, &ckks()?, args, console),
-        BenchName::CkksMaskedMatmul => {
-            let problem = Problem::ckks_frames(batch, rows, cols, args.level)?;
-            let primitive_of = Primitive::MaskedMatMul { inner: rows.min(cols) };
-            primitive::<CkksScheme>(name, primitive_of, &problem, args, console)
-        }
         _ => gl::bench(name, args),
     }
 }
 
-/// Times one operation under encryption and compares its result with the same operation in clear.
-fn primitive<S: Scheme>(
-    name: BenchName,
-    primitive: Primitive,
-    problem: &Problem,
-    args: &BenchArgs,
-    console: &Console,
-) -> Result<Value, Failure> {
-    let level = Level(args.level as u32);
-    let setting = Setting::<S>::new(problem, &primitive.keys(&problem.plan.geometry), level, console)?;
-    let (scheme, values) = (&setting.scheme, &setting.values);
-    let apply = || primitive.apply(scheme, &setting.operands[0], &setting.operands[1], &values[1]);
-    let (measured, result) = measure(apply)?;
-    let clear = Clear::new(&problem.plan);
+/// Times a product by masks under encryption and compares its result with the same operation in clear.
+fn masked_matmul(args: &BenchArgs, console: &Console) -> Result<Value, Failure> {
+    let ([batch, rows, cols], level) = (args.shape, Level(args.level as u32));
+    let problem = Problem::ckks_frames(batch, rows, cols, args.level)?;
+    let (inner, keys) = (rows.min(cols), plan::verify::masked_matmul_keys(&problem.plan.geometry));
+    let setting = Setting::<CkksScheme>::new(&problem, &keys, level, console)?;
+    let (scheme, [a, b]) = (&setting.scheme, &setting.operands);
+    let (measured, result) = measure(|| scheme.masked_matmul(a, b, inner))?;
     let book = Books { params: &problem.plan.params }.fresh(level);
-    let [first, second] = [0, 1].map(|i| Slots { values: values[i].clone(), book });
-    let expected = primitive.apply(&clear, &first, &second, &values[1])?;
+    let [first, second] = [0, 1].map(|i| Slots { values: setting.values[i].clone(), book });
+    let expected = Clear::new(&problem.plan).masked_matmul(&first, &second, inner)?;
     let found = scheme.decrypt(&setting.secret, &result)?;
     let tensor = |v: &[f64]| plan::Tensor::new(vec![v.len()], v.to_vec()).ok();
     let precision = tensor(&found).zip(tensor(&expected.values)).and_then(|(f, e)| Precision::of(&f, &e));
     let mut parameters = problem.describe(args.level);
     parameters["pairs"] = json!(problem.pairs);
-    let mut value = object(name, &parameters, &measured, setting.bytes());
+    let mut value = object(BenchName::CkksMaskedMatmul, &parameters, &measured, setting.bytes());
     value["precision_bits"] = json!(precision.map(|p| Precision::bits(p.max)));
     value["max_abs_error"] = json!(precision.map(|p| p.max));
     Ok(value)
 }
 
-fn ntt(problem: &Problem, args: &BenchArgs) -> Result<Value, Failure> {
+fn ntt(args: &BenchArgs) -> Result<Value, Failure> {
+    let problem = Problem::ckks(args.level, args.log_dimension)?;
     let chain = runtime::exec::scheme::chain(&problem.plan.params).map_err(OpError::from)?;
     let ring = chain.ring();
     let mut limb: Vec<u64> = (0..ring.degree() as u64).collect();

@@ -5,20 +5,25 @@ use crate::failure::Failure;
 use compiler::cost::CostModel;
 use compiler::params::{moduli::Demand, select};
 use plan::plan::{Estimate, FORMAT};
-use plan::prime::is_prime;
+use plan::prime::{is_prime, nearest_prime};
 use plan::{Bytes, Geometry, Key, KeyKind, Level, Params, Plan, RingSpec, Scheme as SchemeName};
 use runtime::exec::scheme::generate_keys;
 use runtime::exec::{EncryptionKey, Scheme};
 use runtime::math::sampler::Sampler;
-use runtime::rlwe::{EvaluationKeys, SecretKey};
+use runtime::rlwe::{EvaluationKeys, Gadget, SecretKey};
 use serde_json::{Value, json};
 
-const LOG_SCALE: f64 = 40.0;
+/// log2 of the scale of all operations.
+pub const LOG_SCALE: f64 = 40.0;
+/// Largest special prime in bits, for the kernels without reductions in between.
+const SPECIAL_BITS: f64 = 46.9;
+/// log2 of P / D.
+const MARGIN_BITS: f64 = 3.5;
+/// log2 of q_l P / D where the division by P is also by q_l: the digits stay below the rounding.
+const FUSED_MARGIN_BITS: f64 = 4.0;
 const SECURITY: u32 = 128;
 /// Largest value of the operands and results, for the size of q_0.
 const LARGEST: f64 = 64.0;
-/// log2 of the scale of GL operations.
-pub const GL_LOG_SCALE: f64 = LOG_SCALE;
 /// Largest value of GL operations: that of a sum of 64 products of two uniform numbers, five deviations away from zero.
 const GL_LARGEST: f64 = 15.0;
 
@@ -43,9 +48,17 @@ impl Problem {
         Problem::smallest(rings, geometry, level, batch, GL_LARGEST)
     }
 
-    /// CKKS: the smallest secure ring.
-    pub fn ckks(level: usize) -> Result<Problem, Failure> {
-        Problem::ckks_frames(1, 1, 1, level)
+    /// CKKS: the smallest secure ring, or that of dimension 2^`log_n`.
+    pub fn ckks(level: usize, log_n: Option<u32>) -> Result<Problem, Failure> {
+        let rings = (12..=17).filter(|&n| log_n.is_none_or(|log_n| n == log_n));
+        let rings = rings.map(|log_n| RingSpec::PowerOfTwo { log_n });
+        let geometry = |ring: RingSpec| Geometry {
+            scheme: SchemeName::Ckks,
+            lanes: ring.degree() / 2,
+            rows: 1,
+            cols: 1,
+        };
+        Problem::smallest(rings, geometry, level, 1, 1.0)
     }
 
     /// CKKS with frames for matrices; as many pairs as fit one ciphertext.
@@ -88,7 +101,7 @@ impl Problem {
             }
         }
         Err(Failure::Usage(format!(
-            "no ring of dimension up to 2^17 is secure for this shape at level {level}"
+            "no ring of the dimensions asked for, up to 2^17, is secure for this shape at level {level}"
         )))
     }
 
@@ -101,6 +114,21 @@ impl Problem {
             "log_scale": LOG_SCALE, "shape": [g.lanes, g.rows, g.cols],
         })
     }
+}
+
+/// Special primes for digits of `alpha` primes, where the ring has as many; `fused` when the division by P is also by q_l.
+pub fn gadget(params: &Params, alpha: usize, fused: bool) -> Option<Gadget> {
+    let bits = |primes: &[u64]| primes.iter().map(|&q| (q as f64).log2()).sum::<f64>();
+    let digit = bits(&params.q[..alpha.min(params.q.len())]);
+    let last = params.q.last().map_or(0.0, |&q| (q as f64).log2());
+    let wanted = if fused { digit - last + FUSED_MARGIN_BITS } else { digit + MARGIN_BITS };
+    let count = (wanted / SPECIAL_BITS).ceil().max(1.0);
+    let (step, mut taken) = (params.ring.modulus_step(), params.q.clone());
+    for _ in 0..count as usize {
+        let target = (wanted / count).max(30.0).exp2() as u64;
+        taken.push(nearest_prime(target, step, 1 << 48, &taken)?);
+    }
+    Some(Gadget { special: taken.split_off(params.q.len()), alpha })
 }
 
 pub fn empty_plan(params: Params, geometry: Geometry) -> Plan {
