@@ -106,7 +106,8 @@ fn encrypted(plan: &Plan, store: impl Fn(&CkksScheme, EvaluationKeys) -> Evaluat
 fn iterated_squares_run_in_clear_and_encrypted() {
     let (set, steps) = (toy_set(9), 11);
     let plan = iterated_squares(&set, 4, steps);
-    assert_eq!(plan.nodes.iter().filter(|n| matches!(n.op, Op::Bootstrap { .. })).count(), 2);
+    assert_eq!(plan.bootstraps(), 2);
+    assert!(plan.to_string().contains("bootstraps 2 ; failure 2^-139"), "{plan}");
     verify(&plan).expect("a right plan");
     let data = [("x".to_string(), start())].into();
     let inputs = check_inputs(&plan, &data, Required::All).expect("values in range");

@@ -293,6 +293,12 @@ impl Plan {
         last
     }
 
+    /// Ciphertexts that are bootstrapped in a run.
+    pub fn bootstraps(&self) -> u64 {
+        let bootstraps = self.nodes.iter().filter(|n| matches!(n.op, Op::Bootstrap { .. }));
+        bootstraps.map(|n| self.geometry.ciphertexts(&n.layout()) as u64).sum()
+    }
+
     /// blake3 of the JSON form, in hex: names the plan in key and ciphertext files.
     pub fn hash(&self) -> String {
         blake3::hash(self.to_json().as_bytes()).to_hex().to_string()

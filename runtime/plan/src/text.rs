@@ -1,6 +1,6 @@
 //! The stable text form of a plan: what people read, review and compare. Constants appear by shape and hash.
 
-use crate::bootstrap::SPARSE_WEIGHT;
+use crate::bootstrap::{SPARSE_WEIGHT, failure_log2};
 use crate::layout::Split;
 use crate::linear::LinearStep;
 use crate::op::TensorOp;
@@ -20,6 +20,7 @@ impl fmt::Display for Plan {
             self.geometry.scheme.name()
         )?;
         params(f, &self.params)?;
+        bootstraps(f, self)?;
         let g = &self.geometry;
         writeln!(f, "layout lanes {}, rows {}, cols {}", g.lanes, g.rows, g.cols)?;
         for i in &self.inputs {
@@ -67,6 +68,17 @@ impl fmt::Display for Plan {
             e.levels_used, e.key_switches, e.key_bytes, e.peak_bytes
         )
     }
+}
+
+/// The bootstraps of a plan and the probability that one of them fails.
+fn bootstraps(f: &mut fmt::Formatter<'_>, plan: &Plan) -> fmt::Result {
+    let (count, RingSpec::PowerOfTwo { log_n }) = (plan.bootstraps(), plan.params.ring) else {
+        return Ok(());
+    };
+    if count == 0 {
+        return Ok(());
+    }
+    writeln!(f, "bootstraps {count} ; failure 2^{:.0}", failure_log2(log_n, count))
 }
 
 fn params(f: &mut fmt::Formatter<'_>, p: &Params) -> fmt::Result {
