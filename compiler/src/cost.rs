@@ -58,7 +58,11 @@ impl CostModel {
     /// One evaluation of a linear map at the limbs of its operand, without the rescale.
     fn map(&self, kernel: &Kernel, limbs: f64) -> f64 {
         let masks = kernel.plaintexts as f64 * limbs * (2.0 * self.degree + self.transform());
-        let products = kernel.products as f64 * 2.0 * self.slices * self.slices * self.degree * limbs;
+        let products = (kernel.products as f64 * 2.0 + kernel.pairs as f64 * 4.0)
+            * self.slices
+            * self.slices
+            * self.degree
+            * limbs;
         kernel.key_switches as f64 * self.key_switch(limbs) + masks + products
     }
 
@@ -73,6 +77,11 @@ impl CostModel {
         self.slices * self.key_switch(self.typical_limbs)
     }
 
+    /// One GL ciphertext encrypted once more, for comparison with kernels: two components, in and out of the transform.
+    pub fn encryption(&self) -> f64 {
+        self.slices * 4.0 * self.typical_limbs * self.transform()
+    }
+
     /// Key switches of base-ring ciphertexts of an operation; `inner` is the contraction of a product.
     pub fn key_switches(
         &self,
@@ -85,7 +94,6 @@ impl CostModel {
         let slices = (cts as f64 * self.slices) as u64;
         match op {
             Op::Mul | Op::Flip => slices,
-            Op::MatMul => 2 * slices,
             Op::MaskedMatMul => {
                 let spread = g.rows.trailing_zeros() + g.cols.trailing_zeros();
                 cts as u64 * (inner as u64 * u64::from(spread) + 1)
@@ -109,7 +117,6 @@ impl CostModel {
         let rescale = f64::from(op.level_cost().unwrap_or(1)) * slices * self.rescale(limbs);
         let work = match op {
             Op::Mul => slices * 5.0 * limbs * self.degree,
-            Op::MatMul => slices * 4.0 * self.slices * self.degree * limbs,
             Op::MaskedMatMul => slices * inner as f64 * limbs * (3.0 * self.degree + 2.0 * self.transform()),
             Op::Combine { coefficients, .. } => {
                 slices * 2.0 * limbs * self.degree * coefficients.len() as f64

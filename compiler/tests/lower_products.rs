@@ -3,7 +3,6 @@
 mod lower_common;
 
 use compiler::lower::Target;
-use compiler::lower::error::PlanError;
 use lower_common::{Program, count, kinds};
 use plan::{KeyKind, LinearStep, Op, Scheme, TensorOp};
 
@@ -49,7 +48,7 @@ fn attention_scores_need_no_transpose() {
 }
 
 #[test]
-fn a_gram_matrix_both_ways_flips_once() {
+fn a_gram_matrix_both_ways_is_of_an_input_encrypted_both_ways() {
     let mut p = Program::new();
     let x = p.input(&[10, 4]);
     let xt = p.transpose(x);
@@ -58,7 +57,8 @@ fn a_gram_matrix_both_ways_flips_once() {
     p.output(small, 1e-3);
     p.output(large, 1e-3);
     let plan = p.planned(Scheme::Gl);
-    assert_eq!((plan.estimate.levels_used, flips(&plan)), (1, 1), "{plan}");
+    assert_eq!((plan.estimate.levels_used, flips(&plan)), (1, 0), "{plan}");
+    assert_eq!(count(&plan, |o| *o == Op::Input(0)), 2, "{plan}");
 }
 
 #[test]
@@ -108,13 +108,67 @@ fn vectors_need_no_masked_product() {
 }
 
 #[test]
-fn products_beyond_a_frame_are_refused() {
+fn products_larger_than_a_tile_take_one_level_in_gl() {
+    for (a, b) in [([600, 4], [4, 3]), ([40, 700], [700, 30]), ([300, 260], [260, 500])] {
+        let mut p = Program::new();
+        let (x, y) = (p.input(&a), p.input(&b));
+        let z = p.op(TensorOp::MatMul, &[x, y]);
+        p.output(z, 1e-1);
+        let target = Target { max_side: 64, ..Target::default() };
+        let plan = p.plan(Scheme::Gl, &target).unwrap();
+        assert_eq!((plan.estimate.levels_used, flips(&plan)), (1, 0), "{plan}");
+        let moved = count(&plan, |o| matches!(o, Op::Linear { .. }));
+        assert_eq!(moved, 0, "{plan}");
+    }
+}
+
+#[test]
+fn batches_of_inputs_broadcast_for_nothing() {
     let mut p = Program::new();
-    let (a, b) = (p.input(&[600, 4]), p.input(&[4, 3]));
-    let y = p.op(TensorOp::MatMul, &[a, b]);
+    let (a, b) = (p.input(&[3, 2, 4, 5]), p.input(&[2, 5, 3]));
+    let spread = p.linear(vec![LinearStep::Broadcast { shape: vec![3, 2, 5, 3] }], &[b]);
+    let y = p.op(TensorOp::MatMul, &[a, spread]);
     p.output(y, 1e-2);
-    let error = p.plan(Scheme::Gl, &Target::default()).unwrap_err();
-    assert!(matches!(error, PlanError::TooWide { rows: 600, limit: 512, .. }), "{error}");
+    let plan = p.planned(Scheme::Gl);
+    assert_eq!((plan.estimate.levels_used, kinds(&plan)), (1, vec![KeyKind::Product]), "{plan}");
+}
+
+#[test]
+fn computed_values_broadcast_without_masks() {
+    let mut p = Program::new();
+    let (a, b) = (p.input(&[3, 4, 5]), p.input(&[5, 3]));
+    let b = p.op(TensorOp::Mul, &[b, b]);
+    let spread = p.linear(vec![LinearStep::Broadcast { shape: vec![3, 5, 3] }], &[b]);
+    let y = p.op(TensorOp::MatMul, &[a, spread]);
+    p.output(y, 1e-2);
+    let plan = p.planned(Scheme::Gl);
+    assert_eq!(plan.estimate.levels_used, 2, "{plan}");
+}
+
+#[test]
+fn chains_of_large_products_need_no_map_between() {
+    let mut p = Program::new();
+    let (q, k, v) = (p.input(&[3, 32, 16]), p.input(&[3, 32, 16]), p.input(&[3, 32, 16]));
+    let kt = p.transpose(k);
+    let scores = p.op(TensorOp::MatMul, &[q, kt]);
+    let mixed = p.op(TensorOp::MatMul, &[scores, v]);
+    p.output(mixed, 1e-1);
+    let target = Target { max_side: 16, ..Target::default() };
+    let plan = p.plan(Scheme::Gl, &target).unwrap();
+    assert_eq!((plan.estimate.levels_used, kinds(&plan)), (2, vec![KeyKind::Product]), "{plan}");
+}
+
+#[test]
+fn wide_clear_matrices_need_no_key() {
+    let mut p = Program::new();
+    let x = p.input(&[100, 100]);
+    let (w, v) = (p.constant(&[100, 200]), p.constant(&[200, 20]));
+    let h = p.matmul_right(x, w);
+    let y = p.matmul_right(h, v);
+    p.output(y, 1e1);
+    let target = Target { max_side: 32, ..Target::default() };
+    let plan = p.plan(Scheme::Gl, &target).unwrap();
+    assert_eq!((plan.estimate.levels_used, kinds(&plan)), (2, vec![]), "{plan}");
 }
 
 #[test]

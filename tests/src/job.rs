@@ -114,27 +114,33 @@ impl Job {
     /// # Errors
     /// The message.
     pub fn encrypted(&self) -> Result<Vec<Tensor>, String> {
-        match self.plan().geometry.scheme {
-            SchemeName::Ckks => self.encrypted_in::<CkksScheme>(),
-            SchemeName::Gl => self.encrypted_in::<GlScheme>(),
-        }
+        encrypted(self.plan(), &self.data()?)
     }
+}
 
-    fn encrypted_in<S: Scheme>(&self) -> Result<Vec<Tensor>, String> {
-        let plan = self.plan();
-        let data = self.data()?;
-        let run = || -> Result<Vec<Tensor>, Box<dyn std::error::Error>> {
-            let client = S::new(plan, EvaluationKeys::new())?;
-            let mut sampler = Sampler::from_seed([11; 32]);
-            let secret = SecretKey::generate(client.chain(), &mut sampler);
-            let keys = generate_keys(&client, plan, &secret, &mut sampler, &mut |_, _| {})?;
-            let public = PublicKey::generate(client.chain(), &secret, &mut sampler);
-            let key = EncryptionKey::Public(&public);
-            let encrypted = encrypt_inputs(&client, plan, &data, &key, &mut sampler)?;
-            let server = S::new(plan, keys)?;
-            let run = execute(plan, &server, &encrypted, &mut |_| {})?;
-            Ok(decrypt_outputs(&client, plan, &secret, run.outputs)?)
-        };
-        run().map_err(|e| e.to_string())
+/// The outputs of a plan under encryption, for the values of its inputs in order.
+///
+/// # Errors
+/// The message.
+pub fn encrypted(plan: &Plan, data: &[Option<Tensor>]) -> Result<Vec<Tensor>, String> {
+    match plan.geometry.scheme {
+        SchemeName::Ckks => encrypted_in::<CkksScheme>(plan, data),
+        SchemeName::Gl => encrypted_in::<GlScheme>(plan, data),
     }
+}
+
+fn encrypted_in<S: Scheme>(plan: &Plan, data: &[Option<Tensor>]) -> Result<Vec<Tensor>, String> {
+    let run = || -> Result<Vec<Tensor>, Box<dyn std::error::Error>> {
+        let client = S::new(plan, EvaluationKeys::new())?;
+        let mut sampler = Sampler::from_seed([11; 32]);
+        let secret = SecretKey::generate(client.chain(), &mut sampler);
+        let keys = generate_keys(&client, plan, &secret, &mut sampler, &mut |_, _| {})?;
+        let public = PublicKey::generate(client.chain(), &secret, &mut sampler);
+        let key = EncryptionKey::Public(&public);
+        let inputs = encrypt_inputs(&client, plan, data, &key, &mut sampler)?;
+        let server = S::new(plan, keys)?;
+        let run = execute(plan, &server, &inputs, &mut |_| {})?;
+        Ok(decrypt_outputs(&client, plan, &secret, run.outputs)?)
+    };
+    run().map_err(|e| e.to_string())
 }

@@ -7,4 +7,4 @@ mod corpus;
 mod job;
 
 pub use corpus::{Case, corpus_folder, load_cases};
-pub use job::{Job, Refusal, slow};
+pub use job::{Job, Refusal, encrypted, slow};

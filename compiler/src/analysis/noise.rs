@@ -12,6 +12,7 @@ use crate::lower::error::PlanError;
 use crate::lower::schedule::Schedule;
 use plan::params::ERROR_STD;
 use plan::{Input, Op, Scheme, Tensor, TensorOp};
+use std::collections::BTreeMap;
 
 /// log2 of the scale at which noise is simulated; at another scale it is proportionally smaller or larger.
 pub const NOMINAL_LOG_SCALE: f64 = 40.0;
@@ -98,7 +99,8 @@ pub fn simulate(s: &Schedule, inputs: &[Input], model: &NoiseModel) -> Result<Si
     let mut sim = Simulation { noise: zeros(), approximation: zeros(), rms: zeros(), typical: zeros() };
     let mut tracks: Vec<Option<Track>> = (0..count).map(|_| None).collect();
     let last = last_uses(s);
-    let mut run = Run { s, inputs, model, samples: Samples::default(), count: sample_count(s) };
+    let mut run =
+        Run { s, inputs, model, samples: Samples::default(), drawn: BTreeMap::new(), count: sample_count(s) };
     for i in 0..count {
         let track = run.node(i, &tracks, &sim)?;
         sim.rms[i] = root_mean_square(track.value.iter());
@@ -164,6 +166,8 @@ struct Run<'a> {
     inputs: &'a [Input],
     model: &'a NoiseModel,
     samples: Samples,
+    /// samples of inputs by number
+    drawn: BTreeMap<(usize, usize), Tensor>,
     count: usize,
 }
 
@@ -199,7 +203,9 @@ impl Run<'_> {
     fn value(&mut self, i: usize, args: &[&Track], k: usize) -> Result<Tensor, PlanError> {
         let node = &self.s.nodes[i];
         if let Op::Input(input) = node.op {
-            return Ok(self.samples.input(&self.inputs[input], k));
+            // an input may be encrypted several times: it has one value
+            let (samples, declared) = (&mut self.samples, &self.inputs[input]);
+            return Ok(self.drawn.entry((input, k)).or_insert_with(|| samples.input(declared, k)).clone());
         }
         let values: Vec<&Tensor> = args.iter().map(|t| &t.value[k]).collect();
         evaluate(node, &values, self.context(i))
@@ -255,7 +261,15 @@ impl Run<'_> {
             Op::Flip => vec![m.key_switch()],
             Op::MulClear | Op::Combine { .. } | Op::Adjust => vec![m.rounding(), m.encode() * rms(0)],
             // the digits of the key switch stand at the product's scale: the rescale divides them away
-            Op::Mul | Op::MatMul => vec![m.rounding()],
+            Op::Mul => vec![m.rounding()],
+            Op::MatMul => {
+                // rotations that add inner tiles
+                let turns = kernel.map_or(1.0, |k| k.spread);
+                vec![
+                    turns.sqrt() * m.rounding(),
+                    if turns > 1.0 { turns.sqrt() * m.key_switch() } else { 0.0 },
+                ]
+            }
             Op::MaskedMatMul => vec![m.rounding(), self.masked_product(i, rms(0), rms(1))],
             Op::Linear { masks: false, .. } => {
                 let (square, spread) = kernel.map_or((1.0, 1.0), |k| (k.square, k.spread));

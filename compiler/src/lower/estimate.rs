@@ -14,12 +14,12 @@ pub fn keys(s: &Schedule) -> Vec<Key> {
         let Some(level) = s.working_level(i) else { continue };
         let kinds = match &s.nodes[i].op {
             Op::Mul => vec![KeyKind::Relinearize],
-            Op::MatMul => vec![KeyKind::Product],
             Op::Flip => vec![KeyKind::Flip],
             Op::MaskedMatMul => masked_matmul_keys(&s.draft.geometry),
-            Op::Linear { .. } | Op::LinearRows { .. } => {
-                let kernel = s.origin(i).kernel.iter();
-                kernel.flat_map(|k| k.shifts.iter().map(|&shift| KeyKind::Rotate(shift))).collect()
+            op @ (Op::Linear { .. } | Op::LinearRows { .. } | Op::MatMul) => {
+                let shifts = s.origin(i).kernel.iter().flat_map(|k| &k.shifts);
+                let product = (*op == Op::MatMul).then_some(KeyKind::Product);
+                shifts.map(|&shift| KeyKind::Rotate(shift)).chain(product).collect()
             }
             _ => vec![],
         };
@@ -104,7 +104,7 @@ pub fn estimate(s: &Schedule, keys: &[Key], params: &Params, cost: &CostModel) -
         key_switches: switches_by_level(s, cost).iter().sum::<u64>() + switches_in_steps(s, keys, slices),
         key_bytes: Bytes(key_bytes),
         // evaluation expands the masks of the keys, which doubles them
-        peak_bytes: Bytes(2 * key_bytes + peak_values(s, params, slices)),
+        peak_bytes: Bytes(base_bytes(s, params, slices) + 2 * key_bytes + peak_values(s, params, slices)),
         levels_used: s.top,
     }
 }
@@ -119,6 +119,20 @@ fn switches_in_steps(s: &Schedule, keys: &[Key], slices: usize) -> u64 {
         _ => 0,
     };
     (0..s.nodes.len()).map(more).sum()
+}
+
+/// Code, stacks, and what compiling leaves behind.
+const PROCESS: u64 = 64 << 20;
+/// Words of a table of roots for one prime, in ring dimensions: forward and back, with their quotients, for client and server.
+const TABLES: usize = 8;
+
+/// Bytes that a run has from the start: the process, tables of roots, the public key, and the encrypted inputs.
+fn base_bytes(s: &Schedule, params: &Params, slices: usize) -> u64 {
+    let degree = params.ring.degree();
+    let primes = params.q.len() + params.special.len();
+    let inputs = (0..s.nodes.len()).filter(|&i| matches!(s.nodes[i].op, Op::Input(_)));
+    let inputs: u64 = inputs.map(|i| s.value_bytes(i, degree, slices).0).sum();
+    PROCESS + inputs + 8 * (primes * degree * (TABLES + 2)) as u64
 }
 
 /// Bytes of values, encoded constants and the parts of products at the worst moment. Values are freed after their last reader; the

@@ -68,30 +68,63 @@ pub fn ckks(e: &Extent, log_n: u32) -> Result<Geometry, PlanError> {
     Ok(Geometry { scheme: Scheme::Ckks, lanes: slots / (rows * cols), rows, cols })
 }
 
-/// Sides of GL matrices worth trying: one that covers all columns, the smallest one the encrypted products allow, and one
-/// that covers all rows too if that is the next one.
-pub fn gl_sides(e: &Extent) -> Result<Vec<usize>, PlanError> {
-    let product = e.product_rows.max(e.product_cols).max(4).next_power_of_two();
-    if product > 512 {
-        let (rows, cols) = (e.product_rows, e.product_cols);
-        return Err(PlanError::TooWide {
-            scheme: Scheme::Gl,
-            rows,
-            cols,
-            limit: 512,
-            what: "rows and columns",
-            span: e.product,
-        });
-    }
-    let covering = product.max(e.cols.next_power_of_two()).min(512);
+/// Smallest side worth trying below one that covers every product: smaller tiles spend more on key switches than they save.
+const LEAST_SIDE: usize = 16;
+
+/// Sides of GL matrices worth trying, at most `limit`: one that covers all columns, the smallest one that has the encrypted
+/// products in one tile, two that cut large ones, and one that covers all rows too if that is the next one.
+pub fn gl_sides(e: &Extent, limit: usize) -> Vec<usize> {
+    let product = e.product_rows.max(e.product_cols).max(4).next_power_of_two().min(limit);
+    let covering = product.max(e.cols.next_power_of_two()).min(limit);
     let mut sides = vec![covering];
     if product >= 8 && product < covering {
         sides.push(product);
     }
-    if e.rows > covering && e.rows <= 2 * covering && covering < 512 {
+    let cuts = [product / 2, product / 4].into_iter().filter(|&n| n >= LEAST_SIDE && e.product_rows > 0);
+    sides.extend(cuts);
+    if e.rows > covering && e.rows <= 2 * covering && 2 * covering <= limit {
         sides.push(2 * covering);
     }
-    Ok(sides)
+    sides
+}
+
+/// What a ring should offer beside security.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lanes {
+    /// at least so many
+    pub least: usize,
+    /// a multiple of this
+    pub multiple: usize,
+}
+
+impl Lanes {
+    /// Whatever there is.
+    pub const ANY: Lanes = Lanes { least: 1, multiple: 1 };
+}
+
+/// Lanes worth having for a side: as few as are secure; as many as the largest encrypted product has tiles in its result; and
+/// as many as it has products of tiles, in equal parts.
+pub fn lanes_wanted(graph: &Graph, n: usize) -> Vec<Lanes> {
+    let live = graph.live();
+    let products = graph.ids().filter(|&id| {
+        live[id.index()] && graph.is_cipher(id) && graph.node(id).op == Op::Tensor(TensorOp::MatMul)
+    });
+    let grid = |id| {
+        let (a, out) = (graph.shape(graph.args(id)[0]), graph.shape(id));
+        let ((i, k), (_, j)) = (Geometry::matrix_of(a), Geometry::matrix_of(out));
+        let batch: usize = out[..out.len() - 2].iter().product();
+        (batch * i.div_ceil(n) * j.div_ceil(n), k.div_ceil(n))
+    };
+    let mut wanted = vec![Lanes::ANY];
+    if let Some((tiles, inner)) = products.map(grid).max_by_key(|(tiles, inner)| tiles * inner) {
+        if tiles > 1 {
+            wanted.push(Lanes { least: tiles, multiple: 1 });
+        }
+        if inner > 1 {
+            wanted.push(Lanes { least: tiles * inner, multiple: inner });
+        }
+    }
+    wanted
 }
 
 /// The frame of GL for a side and a prime.
@@ -99,10 +132,12 @@ pub fn gl(n: usize, p: usize) -> Geometry {
     Geometry { scheme: Scheme::Gl, lanes: p - 1, rows: n, cols: n }
 }
 
-/// The smallest ring R(n, p) with a side that admits `log_pq` bits at a security level and has dimension at most `limit`.
-pub fn secure_gl(n: usize, log_pq: f64, bits: u32, limit: usize) -> Option<RingSpec> {
+/// The smallest ring R(n, p) with a side that admits `log_pq` bits at a security level, has the lanes that are wanted, and
+/// dimension at most `limit`.
+pub fn secure_gl(n: usize, lanes: Lanes, log_pq: f64, bits: u32, limit: usize) -> Option<RingSpec> {
     SMOOTH_PRIMES
         .into_iter()
+        .filter(|p| p - 1 >= lanes.least && (p - 1).is_multiple_of(lanes.multiple))
         .map(|p| RingSpec::Gl { n, p })
         .find(|r| security::max_log_pq(r.degree(), bits).is_some_and(|b| b >= log_pq))
         .filter(|r| r.degree() <= limit)
@@ -141,10 +176,17 @@ mod tests {
         let product = Extent { product_rows: 128, product_cols: 64, ..e };
         assert!(ckks(&product, 13).is_err());
         assert_eq!(
-            gl_sides(&Extent { rows: 256, cols: 60, product_rows: 9, product_cols: 8, ..e }).unwrap(),
+            gl_sides(&Extent { rows: 256, cols: 60, product_rows: 9, product_cols: 8, ..e }, 512),
             [64, 16]
         );
-        let ring = secure_gl(64, 240.0, 128, 1 << 16).unwrap();
+        assert_eq!(gl_sides(&Extent { product_rows: 768, product_cols: 768, ..e }, 512), [512, 256, 128]);
+        let ring = secure_gl(64, Lanes::ANY, 240.0, 128, 1 << 16).unwrap();
+        let Some(RingSpec::Gl { p, .. }) =
+            secure_gl(64, Lanes { least: 100, multiple: 7 }, 240.0, 128, 1 << 16)
+        else {
+            panic!("there is one")
+        };
+        assert!(p > 100 && (p - 1) % 7 == 0);
         assert!(security::max_log_pq(ring.degree(), 128).unwrap() >= 240.0 && ring.degree() < 10_500);
     }
 }

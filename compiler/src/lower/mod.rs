@@ -10,10 +10,12 @@ pub mod draft;
 pub mod error;
 pub mod estimate;
 pub mod geometry;
+pub mod labelling;
 pub mod linear;
 pub mod orientation;
 mod planner;
 pub mod schedule;
+pub mod tiling;
 pub mod vector_products;
 
 use crate::ir::{Graph, Op as IrOp};
@@ -30,13 +32,15 @@ pub struct Target {
     pub security: u32,
     /// log2 of the largest ring dimension
     pub max_log_degree: u32,
+    /// largest side of the matrices of GL, a power of two
+    pub max_side: usize,
     /// a small ring without any security, for trials
     pub toy: bool,
 }
 
 impl Default for Target {
     fn default() -> Target {
-        Target { security: 128, max_log_degree: 16, toy: false }
+        Target { security: 128, max_log_degree: 16, max_side: 512, toy: false }
     }
 }
 

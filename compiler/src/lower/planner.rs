@@ -1,10 +1,11 @@
 //! The loop between ring, layout, levels and parameters: which rings are tried, and what a trial finds.
 
+use super::draft::{self, Choices};
 use super::error::PlanError;
-use super::geometry::{self, Extent};
+use super::geometry::{self, Extent, Lanes};
 use super::linear::Kernels;
 use super::schedule::{self, Schedule};
-use super::{Planned, Target, draft, estimate, orientation};
+use super::{Planned, Target, estimate, orientation, tiling};
 use crate::analysis::level::depth_bound;
 use crate::analysis::noise::{self, NOMINAL_LOG_SCALE, NoiseModel};
 use crate::cost::CostModel;
@@ -21,6 +22,10 @@ const HOPELESS_BITS: f64 = 128.0;
 /// Bits of scale given up when the scale that the precision asks for does not fit any ring: the plan then says what precision
 /// it predicts.
 const COARSER: u32 = 5;
+/// Products larger than a tile whose tilings are compared; the others are tiled by default.
+const MAX_CHOICES: usize = 8;
+/// Sides and numbers of lanes of GL that are planned to the end.
+const MAX_FRAMES: usize = 2;
 /// Rings tried for one side of GL.
 const MAX_RINGS: usize = 6;
 
@@ -164,11 +169,12 @@ impl<'a> Planner<'a> {
         }))
     }
 
+    /// The cheapest of the best sides and numbers of lanes by rough cost.
     fn gl(&self, extent: &Extent) -> Result<Planned, PlanError> {
         let mut best: Option<Planned> = None;
         let mut last = None;
-        for n in geometry::gl_sides(extent)? {
-            match self.gl_side(n, extent) {
+        for (n, lanes) in self.gl_frames(extent)? {
+            match self.gl_side(n, lanes, extent) {
                 Ok(planned) if best.as_ref().is_none_or(|b| planned.cost < b.cost) => best = Some(planned),
                 Ok(_) => {}
                 Err(e) => last = Some(e),
@@ -180,7 +186,37 @@ impl<'a> Planner<'a> {
         best.ok_or_else(|| last.unwrap_or_else(|| self.too_deep(0, params::LOW_LOG_SCALE, 0.0)))
     }
 
-    fn gl_side(&self, n: usize, extent: &Extent) -> Result<Planned, PlanError> {
+    /// Sides and lanes to plan with, the most promising first.
+    fn gl_frames(&self, extent: &Extent) -> Result<Vec<(usize, Lanes)>, PlanError> {
+        let sides = geometry::gl_sides(extent, self.target.max_side);
+        let wanted = |&n: &usize| {
+            geometry::lanes_wanted(&self.program.graph, n).into_iter().map(move |lanes| (n, lanes))
+        };
+        let frames: Vec<(usize, Lanes)> = sides.iter().flat_map(wanted).collect();
+        if self.target.toy || frames.len() <= MAX_FRAMES {
+            return Ok(frames);
+        }
+        let (levels, _) = depth_bound(&self.program.graph, self.scheme);
+        let log_pq = least_bits(levels, params::LOW_LOG_SCALE);
+        let mut ranked: Vec<(f64, RingSpec, usize, Lanes)> = Vec::new();
+        for (n, lanes) in frames {
+            let limit = 1 << self.target.max_log_degree;
+            let Some(ring) = geometry::secure_gl(n, lanes, log_pq, self.target.security, limit) else {
+                continue;
+            };
+            let RingSpec::Gl { p, .. } = ring else { continue };
+            if ranked.iter().any(|r| r.1 == ring) {
+                continue;
+            }
+            let frame = geometry::gl(n, p);
+            let cost = CostModel::of(&frame);
+            ranked.push((estimate::cost(&self.schedule(frame, cost)?, &cost), ring, n, lanes));
+        }
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(ranked.into_iter().take(MAX_FRAMES).map(|(_, _, n, lanes)| (n, lanes)).collect())
+    }
+
+    fn gl_side(&self, n: usize, lanes: Lanes, extent: &Extent) -> Result<Planned, PlanError> {
         let (mut levels, _) = depth_bound(&self.program.graph, self.scheme);
         let (mut log_pq, mut log_scale) = (least_bits(levels, params::MIN_LOG_SCALE), params::LOW_LOG_SCALE);
         let limit = 1 << self.target.max_log_degree;
@@ -189,7 +225,7 @@ impl<'a> Planner<'a> {
                 let tiles = extent.rows.div_ceil(n) * extent.cols.div_ceil(n);
                 geometry::toy_gl(n, tiles)
             } else {
-                geometry::secure_gl(n, log_pq, self.target.security, limit)
+                geometry::secure_gl(n, lanes, log_pq, self.target.security, limit)
                     .ok_or_else(|| self.too_deep(levels, log_scale, log_pq))?
             };
             let RingSpec::Gl { p, .. } = ring else { break };
@@ -250,8 +286,25 @@ impl<'a> Planner<'a> {
         let graph = &self.program.graph;
         let mut kernels = Kernels::new(graph, &self.program.ranges, frame, cost);
         let orientation = orientation::choose(graph, &mut kernels)?;
-        let draft = draft::draft(self.program, &orientation, frame, &mut kernels)?;
-        Ok(schedule::schedule(draft, |node| self.line(node.span)))
+        let mut schedule = |choices: &Choices| {
+            let draft = draft::draft(self.program, &orientation, choices, &mut kernels)?;
+            Ok(schedule::schedule(draft, |node| self.line(node.span)))
+        };
+        let mut choices = Choices::initial(graph, &frame);
+        let mut best: Schedule = schedule(&choices)?;
+        let mut least = estimate::cost(&best, &cost);
+        for id in tiling::large_products(graph, &frame).take(MAX_CHOICES) {
+            for other in choices.others(graph, id) {
+                let tried: Result<Schedule, PlanError> = schedule(&other);
+                if let Ok(s) = tried
+                    && estimate::cost(&s, &cost) < least
+                {
+                    least = estimate::cost(&s, &cost);
+                    (best, choices) = (s, other);
+                }
+            }
+        }
+        Ok(best)
     }
 
     /// The largest value must fit at the smallest useful scale.

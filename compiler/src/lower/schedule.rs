@@ -59,7 +59,8 @@ impl Schedule {
             Some(transposed) => Form::Cipher { level: Level(level), transposed, noise: 0.0 },
             None => Form::Clear,
         };
-        self.nodes.push(Node { op, args, shape: node.shape.clone(), form, line });
+        let (shape, placement) = (node.shape.clone(), node.placement.clone());
+        self.nodes.push(Node { op, args, shape, form, placement, line });
         self.of.push(of);
         NodeId(self.nodes.len() as u32 - 1)
     }

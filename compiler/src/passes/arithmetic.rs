@@ -7,6 +7,7 @@ use crate::passes::absorb_scales::absorb_scales;
 use crate::passes::approximate_functions::approximate_functions;
 use crate::passes::balance_products::balance_products;
 use crate::passes::clean::clean;
+use crate::passes::distribute_scales::distribute_scales;
 use crate::passes::expand_polynomials::expand_polynomials;
 use crate::passes::expand_powers::expand_powers;
 use crate::passes::fit_arguments::fit_arguments;
@@ -63,7 +64,7 @@ pub fn arithmetic(graph: &Graph) -> Result<ArithmeticGraph, Diagnostics> {
     let approximated = approximate_functions(&graph, &analyse(&graph))?;
     let graph = expand_powers(&approximated.graph, &analyse(&approximated.graph));
     let graph = clean(&to_linear(&balance_products(&clean(&graph))));
-    let graph = absorb_scales(&fit_arguments(&graph));
+    let graph = distribute_scales(&absorb_scales(&fit_arguments(&graph)));
     let graph = clean(&fuse_linear(&clean(&graph)));
     let expanded = expand_polynomials(&graph, &analyse(&graph));
     Ok(ArithmeticGraph {

@@ -3,19 +3,18 @@
 
 use crate::approximate::scheme::needs_map;
 use crate::ir::{Graph, NodeId, Op};
-use crate::passes::absorb_scales::accepts;
-use crate::passes::fuse_linear::readers;
+use crate::passes::absorb_scales::Facts;
 use crate::passes::rewrite::Rewrite;
 use grammar::Span;
 use plan::{LinearStep, TensorOp};
 
 /// The same program with mapped arguments.
 pub fn fit_arguments(g: &Graph) -> Graph {
-    let readers = readers(g);
+    let facts = Facts::new(g);
     Rewrite::each(g, |r, id| {
         let node = g.node(id);
         let Op::Tensor(TensorOp::Chebyshev { coefficients, low, high }) = &node.op else { return r.copy(id) };
-        if !needs_map(coefficients, *low, *high) || !accepts(g, &readers, g.args(id)[0]) {
+        if !needs_map(coefficients, *low, *high) || !facts.accepts(g.args(id)[0]) {
             return r.copy(id);
         }
         let u = mapped(r, r.args(id)[0], *low, *high, node.span);

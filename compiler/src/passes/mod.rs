@@ -8,6 +8,7 @@ pub mod approximate_functions;
 mod arithmetic;
 pub mod balance_products;
 pub mod clean;
+pub mod distribute_scales;
 pub mod expand_polynomials;
 pub mod expand_powers;
 pub mod fit_arguments;
@@ -38,7 +39,7 @@ pub struct Pass {
 }
 
 /// Every pass, in the order of [`arithmetic`].
-pub static TABLE: [Pass; 13] = [
+pub static TABLE: [Pass; 14] = [
     pass("fold_constants", "evaluate clear arithmetic on constants", |g| {
         Ok(fold_constants::fold_constants(g))
     }),
@@ -61,6 +62,9 @@ pub static TABLE: [Pass; 13] = [
         Ok(fit_arguments::fit_arguments(g))
     }),
     pass("absorb_scales", "factors move into what makes the value", |g| Ok(absorb_scales::absorb_scales(g))),
+    pass("distribute_scales", "factors move through sums with clear tensors to the map before", |g| {
+        Ok(distribute_scales::distribute_scales(g))
+    }),
     pass("fuse_linear", "linear maps that follow each other become one", |g| Ok(fuse_linear::fuse_linear(g))),
     pass("expand_polynomials", "polynomials become products and linear combinations", |g| {
         Ok(expand_polynomials::expand_polynomials(g, &analyse(g)).graph)

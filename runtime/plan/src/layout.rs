@@ -1,12 +1,13 @@
 //! Where the elements of a tensor sit: tiles of a matrix frame in the lanes of one or several ciphertexts.
 //!
-//! A tensor `[.., R, C]` (rank 1 is a single row, rank 0 a single cell) is cut into tiles of `rows x cols`. Tile
-//! `((batch * row tiles) + row tile) * column tiles + column tile` sits in lane `tile mod lanes` of ciphertext
-//! `tile / lanes`. In GL a lane is one matrix of the batch; in CKKS lanes follow each other in the slots, rows by rows.
+//! A tensor `[.., R, C]` (rank 1 is a single row, rank 0 a single cell) is cut into tiles of `rows x cols`. Tiles are numbered
+//! in row-major order of batch, row tile and column tile of the tensor, whichever way the tiles are held. A tile has a
+//! position, its number unless a [`Placement`] says otherwise: position `k` is lane `k mod lanes` of ciphertext `k / lanes`.
+//! In GL a lane is one matrix of the batch; in CKKS lanes follow each other in the slots, rows by rows.
 //! Every slot outside the tensor holds zero, and every operation keeps it so.
 
 use crate::params::Scheme;
-use crate::tensor::size_of;
+use crate::tensor::{Indices, size_of};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -24,12 +25,32 @@ pub struct Geometry {
 }
 
 /// A tensor in a geometry; `transposed` swaps rows and columns inside each tile.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Layout {
     /// shape of the tensor
     pub shape: Vec<usize>,
     /// held as the transpose of its last two axes
     pub transposed: bool,
+    /// positions of tiles, where they are not their numbers
+    pub placement: Option<Placement>,
+}
+
+/// Positions of the tiles of a tensor: `sum index * stride` over batch axes, row tiles and column tiles, repeated by copies.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Placement {
+    /// stride of every batch axis, then of row tiles and column tiles
+    pub strides: Vec<usize>,
+    /// every tile sits at its position plus any multiple below `count` of `stride`, for all copies together
+    pub copies: Vec<Copies>,
+}
+
+/// A tile that occurs `count` times, `stride` positions apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Copies {
+    /// how often, at least twice
+    pub count: usize,
+    /// positions from one to the next
+    pub stride: usize,
 }
 
 /// The place of one element: ciphertext and slot. Slots are numbered `(lane * rows + row) * cols + col` in both schemes.
@@ -119,38 +140,95 @@ impl Geometry {
         }
     }
 
-    fn held_matrix(&self, layout: &Layout) -> (usize, usize) {
-        let (r, c) = Geometry::matrix_of(&layout.shape);
-        if layout.transposed { (c, r) } else { (r, c) }
+    /// Rows and columns of the tensor that one tile takes.
+    fn tile_extent(&self, layout: &Layout) -> (usize, usize) {
+        if layout.transposed { (self.cols, self.rows) } else { (self.rows, self.cols) }
     }
 
-    /// Row tiles and column tiles of one matrix of a layout, as held.
+    /// Row tiles and column tiles of one matrix of a tensor.
     pub fn tiles(&self, layout: &Layout) -> (usize, usize) {
-        let (r, c) = self.held_matrix(layout);
-        (r.div_ceil(self.rows), c.div_ceil(self.cols))
+        let ((r, c), (rows, cols)) = (Geometry::matrix_of(&layout.shape), self.tile_extent(layout));
+        (r.div_ceil(rows), c.div_ceil(cols))
+    }
+
+    /// Extents of the grid of tiles: batch axes, row tiles, column tiles.
+    pub fn grid(&self, layout: &Layout) -> Vec<usize> {
+        let (rows, cols) = self.tiles(layout);
+        let batch = &layout.shape[..layout.shape.len().saturating_sub(2)];
+        [batch, &[rows, cols]].concat()
+    }
+
+    /// First position of every tile by its number.
+    pub fn positions(&self, layout: &Layout) -> Vec<usize> {
+        let grid = self.grid(layout);
+        match &layout.placement {
+            None => (0..grid.iter().product()).collect(),
+            Some(p) => Indices::new(&grid)
+                .map(|index| index.iter().zip(&p.strides).map(|(i, s)| i * s).sum())
+                .collect(),
+        }
     }
 
     /// Number of ciphertexts of a value.
     pub fn ciphertexts(&self, layout: &Layout) -> usize {
-        let (tr, tc) = self.tiles(layout);
-        let batch: usize = layout.shape[..layout.shape.len().saturating_sub(2)].iter().product();
-        (batch * tr * tc).div_ceil(self.lanes)
+        let grid = self.grid(layout);
+        let last = match &layout.placement {
+            None => grid.iter().product::<usize>().saturating_sub(1),
+            Some(p) => {
+                let own: usize = grid.iter().zip(&p.strides).map(|(n, s)| n.saturating_sub(1) * s).sum();
+                own + p.copies.iter().map(|c| (c.count - 1) * c.stride).sum::<usize>()
+            }
+        };
+        last / self.lanes + 1
     }
 
-    /// Addresses of all elements, in row-major order of the tensor.
+    /// The tile in every position of the ciphertexts of a value, with the copies.
+    pub fn contents(&self, layout: &Layout) -> Vec<Option<usize>> {
+        let mut contents = vec![None; self.ciphertexts(layout) * self.lanes];
+        let offsets = layout.offsets();
+        for (tile, position) in self.positions(layout).into_iter().enumerate() {
+            offsets.iter().for_each(|o| contents[position + o] = Some(tile));
+        }
+        contents
+    }
+
+    /// Addresses of all elements, in row-major order of the tensor; of their first copies.
     pub fn addresses(&self, layout: &Layout) -> Vec<Address> {
         let (r, c) = Geometry::matrix_of(&layout.shape);
-        let (tr, tc) = self.tiles(layout);
+        let ((rows, cols), (tr, tc)) = (self.tile_extent(layout), self.tiles(layout));
+        let positions = self.positions(layout);
         let total = size_of(&layout.shape).expect("shapes are checked when values are made");
         (0..total)
             .map(|at| {
                 let (batch, i, j) = (at / (r * c), at / c % r, at % c);
-                let (row, col) = if layout.transposed { (j, i) } else { (i, j) };
-                let tile = (batch * tr + row / self.rows) * tc + col / self.cols;
-                let slot = (tile % self.lanes * self.rows + row % self.rows) * self.cols + col % self.cols;
-                Address { ct: tile / self.lanes, slot }
+                let position = positions[(batch * tr + i / rows) * tc + j / cols];
+                let inside = if layout.transposed { (j % cols, i % rows) } else { (i % rows, j % cols) };
+                let slot = (position % self.lanes * self.rows + inside.0) * self.cols + inside.1;
+                Address { ct: position / self.lanes, slot }
             })
             .collect()
+    }
+
+    /// The same element in a copy of its tile.
+    pub fn moved(&self, a: Address, offset: usize) -> Address {
+        let tile = self.rows * self.cols;
+        let position = a.ct * self.lanes + a.slot / tile + offset;
+        Address { ct: position / self.lanes, slot: position % self.lanes * tile + a.slot % tile }
+    }
+
+    /// The layout with no placement if tiles are where they are without one, and strides of single tiles 0.
+    pub fn normalized(&self, mut layout: Layout) -> Layout {
+        let grid = self.grid(&layout);
+        if let Some(p) = &mut layout.placement {
+            p.copies.retain(|c| c.count > 1);
+            p.strides.iter_mut().zip(&grid).filter(|(_, n)| **n <= 1).for_each(|(s, _)| *s = 0);
+            let dense = crate::tensor::strides(&grid);
+            let same = p.strides.iter().zip(&dense).zip(&grid).all(|((s, d), n)| *n <= 1 || s == d);
+            if same && p.copies.is_empty() {
+                layout.placement = None;
+            }
+        }
+        layout
     }
 
     /// Lane, row and column of a slot.
@@ -222,11 +300,26 @@ impl Geometry {
 impl Layout {
     /// The layout of a tensor held as it is.
     pub fn plain(shape: &[usize]) -> Layout {
-        Layout { shape: shape.to_vec(), transposed: false }
+        Layout::new(shape, false)
+    }
+    /// The layout of a tensor held either way, tiles in order.
+    pub fn new(shape: &[usize], transposed: bool) -> Layout {
+        Layout { shape: shape.to_vec(), transposed, placement: None }
     }
     /// The same tensor held the other way round.
     pub fn flipped(&self) -> Layout {
-        Layout { shape: self.shape.clone(), transposed: !self.transposed }
+        Layout { transposed: !self.transposed, ..self.clone() }
+    }
+    /// Positions of the copies of a tile from its first: 0 first.
+    pub fn offsets(&self) -> Vec<usize> {
+        let copies = self.placement.iter().flat_map(|p| &p.copies);
+        copies.fold(vec![0], |all, c| {
+            (0..c.count).flat_map(|k| all.iter().map(move |o| o + k * c.stride)).collect()
+        })
+    }
+    /// Whether every tile occurs once.
+    pub fn single(&self) -> bool {
+        self.placement.as_ref().is_none_or(|p| p.copies.is_empty())
     }
 }
 
@@ -243,7 +336,7 @@ mod tests {
     proptest! {
         #[test]
         fn addresses_are_distinct_and_counted(b in 1usize..5, r in 1usize..11, c in 1usize..11, gl: bool, transposed: bool) {
-            let (g, l) = (geometry(gl), Layout { shape: vec![b, r, c], transposed });
+            let (g, l) = (geometry(gl), Layout::new(&[b, r, c], transposed));
             let mut a = g.addresses(&l);
             prop_assert!(a.iter().all(|a| a.ct < g.ciphertexts(&l) && a.slot < g.slots()));
             a.sort_unstable();

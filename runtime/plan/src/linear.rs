@@ -132,11 +132,32 @@ pub fn apply(steps: &[LinearStep], x: &Tensor, clear: &[&Tensor]) -> Result<Tens
     let mut shape = x.shape().to_vec();
     let mut data = x.data().to_vec();
     for step in steps {
-        let matrix = step.matrix(&shape, clear)?;
-        shape = step.output_shape(&shape)?;
-        data = matrix.apply(&data);
+        let out = step.output_shape(&shape)?;
+        data = match step {
+            LinearStep::Reshape { .. } => data,
+            LinearStep::Transpose { perm } => {
+                let from = strides(&shape);
+                strided(&data, &out, &perm.iter().map(|&axis| from[axis]).collect::<Vec<_>>())
+            }
+            LinearStep::Broadcast { .. } => {
+                let own = shape.iter().zip(strides(&shape)).map(|(&n, s)| if n == 1 { 0 } else { s });
+                let added = std::iter::repeat_n(0, out.len() - shape.len());
+                strided(&data, &out, &added.chain(own).collect::<Vec<_>>())
+            }
+            _ => step.matrix(&shape, clear)?.apply(&data),
+        };
+        shape = out;
     }
     Ok(Tensor::new(shape, data)?)
+}
+
+/// Elements of a tensor of a shape, read with one stride per axis.
+fn strided(data: &[f64], shape: &[usize], strides: &[usize]) -> Vec<f64> {
+    let mut at = vec![0];
+    for (&extent, &stride) in shape.iter().zip(strides) {
+        at = at.iter().flat_map(|a| (0..extent).map(move |i| a + i * stride)).collect();
+    }
+    at.into_iter().map(|a| data[a]).collect()
 }
 
 /// The matrix of a chain of steps on the row-major elements of `input`.

@@ -3,7 +3,7 @@
 //! Nodes are in execution order. A node is clear (known to the evaluator at run time) or a ciphertext value: one or several
 //! ciphertexts of the plan's geometry at one level, with the exact scale `params.scale[level]`.
 
-use crate::layout::{Geometry, Layout, Shift, Split};
+use crate::layout::{Geometry, Layout, Placement, Shift, Split};
 use crate::linear::LinearStep;
 use crate::op::TensorOp;
 use crate::params::Params;
@@ -88,6 +88,9 @@ pub struct Node {
     pub shape: Vec<usize>,
     /// where the result lives
     pub form: Form,
+    /// positions of the tiles of an encrypted result, where they are not their numbers
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
     /// line of the program it comes from, 0 if none
     pub line: u32,
 }
@@ -158,10 +161,11 @@ pub enum Op {
     /// CKKS: A @ B by masks, both encrypted in plain layout; 2 levels.
     MaskedMatMul,
     /// GL: A @ B, A held plain, B held transposed; 1 level. The result is held either way: transposed it is the product of
-    /// the operands in the other order, `(A B)^T = B^T A^T`, at the same cost.
+    /// the operands in the other order, `(A B)^T = B^T A^T`, at the same cost. The placements of operands and result say
+    /// which ciphertexts are multiplied ([`crate::product::Product`]).
     MatMul,
-    /// GL: A @ P, A held plain, P clear with the batch axes of A or none; no key switch; 1 level. Row tiles of A are
-    /// multiplied one by one, so A may have more rows than a tile; P fits one tile.
+    /// GL: A @ P, A held plain, P clear with the batch axes of A or none; no key switch; 1 level. Every tile of the result
+    /// shares its lane with the tiles of A that go into it ([`crate::product::clear_product`]).
     MatMulClear,
     /// GL: a linear map that treats all held rows of a tile alike ([`crate::rows::RowMap`]): products with clear matrices, then
     /// one rotation of each product; operands as of `Linear`; 1 level. Without rotations there is no key switch.
@@ -265,7 +269,7 @@ impl Node {
     /// Layout of an encrypted node.
     pub fn layout(&self) -> Layout {
         let transposed = matches!(self.form, Form::Cipher { transposed: true, .. });
-        Layout { shape: self.shape.clone(), transposed }
+        Layout { shape: self.shape.clone(), transposed, placement: self.placement.clone() }
     }
     /// Level of an encrypted node.
     pub fn level(&self) -> Option<Level> {

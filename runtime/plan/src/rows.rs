@@ -7,7 +7,6 @@
 
 use crate::layout::{Address, Geometry, Layout, Shift};
 use crate::linear::Sparse;
-use crate::tensor::Tensor;
 use crate::transform::Transform;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +33,9 @@ impl RowMap {
     /// The row map of the matrix `m` from layout `from` to layout `to`, if it is one: for each rotation and lane, every row
     /// that holds elements has the same coefficients.
     pub fn new(m: &Sparse, from: &Layout, to: &Layout, geometry: &Geometry) -> Option<RowMap> {
+        if !from.single() || !to.single() {
+            return None;
+        }
         let (source, target) = (geometry.addresses(from), geometry.addresses(to));
         let mut entries: Vec<(Place, usize, u32, u32, f64)> = Vec::with_capacity(m.len());
         for (i, out) in target.iter().enumerate() {
@@ -99,24 +101,6 @@ impl RowMap {
     }
 }
 
-/// The clear factor of [`crate::plan::Op::MatMulClear`] in the slots of every ciphertext of the encrypted one: each tile of `a`
-/// gets the matrix of its batch, or the only matrix.
-pub fn weight_slots(weight: &Tensor, a: &Layout, geometry: &Geometry) -> Vec<Vec<f64>> {
-    let mut slots = vec![vec![0.0; geometry.slots()]; geometry.ciphertexts(a)];
-    let (k, j) = Geometry::matrix_of(weight.shape());
-    let (row_tiles, column_tiles) = geometry.tiles(a);
-    let batch: usize = a.shape[..a.shape.len().saturating_sub(2)].iter().product();
-    let only_one = weight.shape().len() <= 2;
-    for tile in 0..batch * row_tiles * column_tiles {
-        let first = if only_one { 0 } else { tile / (row_tiles * column_tiles) * k * j };
-        let lane = tile % geometry.lanes * geometry.rows;
-        for (at, &v) in weight.data()[first..first + k * j].iter().enumerate() {
-            slots[tile / geometry.lanes][(lane + at / j) * geometry.cols + at % j] = v;
-        }
-    }
-    slots
-}
-
 /// Rows that hold elements, by ciphertext and lane.
 fn held_rows(source: &[Address], geometry: &Geometry) -> BTreeMap<(usize, usize), BTreeSet<usize>> {
     let mut held: BTreeMap<(usize, usize), BTreeSet<usize>> = BTreeMap::new();
@@ -163,8 +147,8 @@ mod tests {
 
     fn map_of(steps: &[LinearStep], x: &[usize], held: (bool, bool), clear: &[&Tensor]) -> Option<RowMap> {
         let m = matrix(steps, x, clear).unwrap();
-        let from = Layout { shape: x.to_vec(), transposed: held.0 };
-        let to = Layout { shape: crate::linear::output_shape(steps, x).unwrap(), transposed: held.1 };
+        let from = Layout::new(x, held.0);
+        let to = Layout::new(&crate::linear::output_shape(steps, x).unwrap(), held.1);
         RowMap::new(&m, &from, &to, &TOY)
     }
 
@@ -180,23 +164,12 @@ mod tests {
             };
             let x = vec![b, r, c];
             let m = matrix(std::slice::from_ref(&step), &x, &[&w]).unwrap();
-            let from = Layout { shape: x.clone(), transposed: left };
-            let to = Layout { shape: step.output_shape(&x).unwrap(), transposed: left };
+            let from = Layout::new(&x, left);
+            let to = Layout::new(&step.output_shape(&x).unwrap(), left);
             let map = RowMap::new(&m, &from, &to, &TOY).unwrap();
             let data: Vec<f64> = (0..b * r * c).map(|i| i as f64 + 1.0).collect();
             prop_assert_eq!(evaluate(&map, &place(&from, &data)), place(&to, &m.apply(&data)));
         }
-    }
-
-    #[test]
-    fn every_tile_gets_the_matrix_of_its_batch() {
-        let per_batch = Tensor::new(vec![2, 2, 1], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
-        let slots = weight_slots(&per_batch, &Layout::plain(&[2, 7, 2]), &TOY);
-        let column = |slots: &[f64], lane: usize| [slots[lane * 16], slots[lane * 16 + 4]];
-        assert_eq!((column(&slots[0], 1), column(&slots[0], 2)), ([1.0, 2.0], [3.0, 4.0]));
-        let only = Tensor::new(vec![2, 1], vec![5.0, 6.0]).unwrap();
-        let slots = weight_slots(&only, &Layout::plain(&[3, 7, 2]), &TOY);
-        assert_eq!((slots.len(), column(&slots[0], 3), column(&slots[1], 1)), (2, [5.0, 6.0], [5.0, 6.0]));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The stable text form of a plan: what people read, review and compare. Constants appear by shape and hash.
 
 use crate::bootstrap::{SPARSE_WEIGHT, failure_log2};
-use crate::layout::Split;
+use crate::layout::{Placement, Split};
 use crate::linear::LinearStep;
 use crate::op::TensorOp;
 use crate::params::Params;
@@ -134,13 +134,20 @@ fn line(node: &Node) -> String {
         Form::Clear => s.push_str(" { clear }"),
         Form::Cipher { level, transposed, noise } => {
             let held = if transposed { ", transposed" } else { "" };
-            let _ = write!(s, " {{ level {level}{held}, noise {noise:.1e} }}");
+            let tiles = node.placement.as_ref().map_or(String::new(), placement);
+            let _ = write!(s, " {{ level {level}{held}{tiles}, noise {noise:.1e} }}");
         }
     }
     if node.line > 0 {
         let _ = write!(s, " ; line {}", node.line);
     }
     s
+}
+
+/// `, tiles by [0, 2, 1] times 3 by 4`: strides of batch axes, row and column tiles, then copies.
+fn placement(p: &Placement) -> String {
+    let copies = p.copies.iter().map(|c| format!(" times {} by {}", c.count, c.stride));
+    format!(", tiles by {:?}{}", p.strides, copies.collect::<String>())
 }
 
 /// One operation without its operands.

@@ -32,11 +32,16 @@ impl Transform {
     /// Lays out the matrix `m` of a map from layout `from` to layout `to`.
     pub fn new(m: &Sparse, from: &Layout, to: &Layout, geometry: &Geometry) -> Transform {
         let (source, target) = (geometry.addresses(from), geometry.addresses(to));
-        let mut entries: Vec<(usize, usize, Shift, u32, f64)> = Vec::with_capacity(m.len());
-        for (i, out) in target.iter().enumerate() {
-            for &(c, v) in m.row(i) {
-                let x = source[c as usize];
-                entries.push((out.ct, x.ct, geometry.shift(x.slot, out.slot), out.slot as u32, v));
+        let (held, copies) = (from.offsets(), to.offsets());
+        let mut entries: Vec<(usize, usize, Shift, u32, f64)> = Vec::with_capacity(m.len() * copies.len());
+        for (i, &first) in target.iter().enumerate() {
+            for out in copies.iter().map(|&o| geometry.moved(first, o)) {
+                for &(c, v) in m.row(i) {
+                    let all = held.iter().map(|&o| geometry.moved(source[c as usize], o));
+                    let near = |x: &Address| (geometry.shift(x.slot, out.slot), x.ct);
+                    let Some((shift, ct)) = all.map(|x| near(&x)).min() else { continue };
+                    entries.push((out.ct, ct, shift, out.slot as u32, v));
+                }
             }
         }
         entries.sort_unstable_by_key(|&(out, input, shift, slot, _)| (out, input, shift, slot));
@@ -45,7 +50,7 @@ impl Transform {
             let diagonal = run.iter().map(|e| (e.3, e.4)).collect();
             blocks.entry((run[0].0, run[0].1)).or_default().insert(run[0].2, diagonal);
         }
-        let integers = unmasked(&blocks, &source);
+        let integers = unmasked(&blocks, &source, &held, geometry);
         Transform { blocks, outputs: geometry.ciphertexts(to), inputs: geometry.ciphertexts(from), integers }
     }
 
@@ -126,14 +131,16 @@ fn key_switches(keyed: &[(usize, usize, Shift)], geometry: &Geometry, split: Spl
 }
 
 /// The integer factors of a map that needs no masks, if it is one: each rotation of a block applies to every element its
-/// input ciphertext holds, with one integer factor.
+/// input ciphertext holds, copies included, with one integer factor.
 fn unmasked(
     blocks: &BTreeMap<(usize, usize), BTreeMap<Shift, Diagonal>>,
     source: &[Address],
+    copies: &[usize],
+    geometry: &Geometry,
 ) -> Option<BTreeMap<(usize, usize), BTreeMap<Shift, i64>>> {
     let mut held: BTreeMap<usize, usize> = BTreeMap::new();
-    for a in source {
-        *held.entry(a.ct).or_default() += 1;
+    for (a, &o) in source.iter().flat_map(|a| copies.iter().map(move |o| (*a, o))) {
+        *held.entry(geometry.moved(a, o).ct).or_default() += 1;
     }
     let integer = |d: &Diagonal| {
         let v = d[0].1;
@@ -190,8 +197,8 @@ mod tests {
             let w = Tensor::new(vec![c, k], (0..c * k).map(|i| (i % 5) as f64 - 2.0).collect()).unwrap();
             let steps = [LinearStep::MatMulRight { weight: Operand(0), shape: vec![c, k] }];
             let m = matrix(&steps, &[r, c], &[&w]).unwrap();
-            let from = Layout { shape: vec![r, c], transposed: ta };
-            let to = Layout { shape: vec![r, k], transposed: tb };
+            let from = Layout::new(&[r, c], ta);
+            let to = Layout::new(&[r, k], tb);
             let t = Transform::new(&m, &from, &to, &g);
             let x: Vec<f64> = (0..r * c).map(|i| i as f64 + 1.0).collect();
             let split = t.best_split(&g);

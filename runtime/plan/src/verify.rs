@@ -6,6 +6,7 @@ use crate::layout::{Geometry, Shift, Split};
 use crate::linear::{self, LinearStep, Operand};
 use crate::params::{ParamsError, Scheme};
 use crate::plan::{FORMAT, Form, Key, KeyKind, Node, Op, Plan, Secrecy};
+use crate::product::{Product, clear_product};
 use crate::ring::RingSpec;
 use crate::units::{Level, NodeId};
 
@@ -105,6 +106,7 @@ fn node(plan: &Plan, id: NodeId) -> Result<(), String> {
     }
     crate::tensor::size_of(&n.shape).map_err(|e| e.to_string())?;
     let args: Vec<&Node> = n.args.iter().map(|&a| plan.node(a)).collect();
+    placement(plan, n)?;
     match n.form {
         Form::Clear => clear_node(plan, n, &args),
         Form::Cipher { level, .. } if level > plan.params.top() => {
@@ -112,6 +114,29 @@ fn node(plan: &Plan, id: NodeId) -> Result<(), String> {
         }
         Form::Cipher { level, transposed, .. } => cipher_node(plan, n, &args, level, transposed),
     }
+}
+
+/// Most ciphertexts of one value.
+const MAX_CIPHERTEXTS: usize = 1 << 16;
+
+/// A placement fits the grid of tiles, and no two tiles share a position. Placements are of GL, whose tiles are square.
+fn placement(plan: &Plan, n: &Node) -> Result<(), String> {
+    let Some(p) = &n.placement else { return Ok(()) };
+    same("scheme of a placement is GL", &Scheme::Gl, &plan.geometry.scheme)?;
+    same("placement of a clear value", &false, &(n.form == Form::Clear))?;
+    let layout = n.layout();
+    let grid = plan.geometry.grid(&layout);
+    same("number of strides", &grid.len(), &p.strides.len())?;
+    let limit = MAX_CIPHERTEXTS.saturating_mul(plan.geometry.lanes);
+    let reach = |count: usize, stride: usize| count.saturating_sub(1).saturating_mul(stride);
+    let axes = grid.iter().zip(&p.strides).map(|(&n, &s)| reach(n, s));
+    let copies = p.copies.iter().map(|c| reach(c.count, c.stride));
+    let tiles = grid.iter().copied().chain(p.copies.iter().map(|c| c.count)).fold(1, usize::saturating_mul);
+    if axes.chain(copies).fold(0, usize::saturating_add) >= limit || tiles > limit {
+        return Err(format!("tiles by {:?} take more than {MAX_CIPHERTEXTS} ciphertexts", p.strides));
+    }
+    let taken = plan.geometry.contents(&layout).into_iter().flatten().count();
+    same("tiles with a position of their own", &tiles, &taken)
 }
 
 fn clear_node(plan: &Plan, n: &Node, args: &[&Node]) -> Result<(), String> {
@@ -168,6 +193,7 @@ fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: 
         for (i, arg) in args.iter().enumerate() {
             same("operand shape", &args[0].shape, &arg.shape)?;
             if i < encrypted {
+                same("placement of the operand", &args[0].placement, &arg.placement)?;
                 same("operand level and orientation", &(from, held), &ct(i)?)?;
             } else {
                 pt(i)?;
@@ -175,6 +201,7 @@ fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: 
         }
         same("shape", &args[0].shape, &n.shape)?;
         same("orientation", &held, &transposed)?;
+        same("placement", &args[0].placement, &n.placement)?;
         spend(from, cost)
     };
     let gl = plan.geometry.scheme == Scheme::Gl;
@@ -202,6 +229,7 @@ fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: 
             let (from, held) = ct(0)?;
             same("shape", &args[0].shape, &n.shape)?;
             same("orientation", &held, &transposed)?;
+            same("placement", &args[0].placement, &n.placement)?;
             if from > level {
                 Ok(())
             } else {
@@ -243,7 +271,7 @@ fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: 
             let shape = crate::op::TensorOp::MatMul.output_shape(&shapes).map_err(|e| e.to_string())?;
             same("shape", &shape, &n.shape)?;
             same("scheme is GL", &(n.op == Op::MatMul), &gl)?;
-            product_fits(plan, args)?;
+            product_fits(plan, args, n)?;
             let (from, held) = ct(0)?;
             same("orientation of operand 0", &false, &held)?;
             same("level and orientation of operand 1", &(from, gl), &ct(1)?)?;
@@ -259,9 +287,10 @@ fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: 
             let shape = step.output_shape(&args[0].shape).map_err(|e| e.to_string())?;
             same("shape", &shape, &n.shape)?;
             same("scheme is GL", &true, &gl)?;
-            let (k, j) = Geometry::matrix_of(&weight);
-            if k > plan.geometry.cols || j > plan.geometry.cols {
-                return Err(format!("a clear matrix {k} x {j} does not fit {} columns", plan.geometry.cols));
+            if clear_product(&args[0].layout(), &weight, &n.layout(), &plan.geometry).is_none() {
+                return Err(
+                    "tiles of the result do not share their lanes with the tiles they are made of".into()
+                );
             }
             let (from, held) = ct(0)?;
             same("orientation of operand 0", &false, &held)?;
@@ -275,6 +304,7 @@ fn cipher_node(plan: &Plan, n: &Node, args: &[&Node], level: Level, transposed: 
             same("scheme is GL", &true, &gl)?;
             same("shape", &args[0].shape, &n.shape)?;
             same("orientation", &!held, &transposed)?;
+            same("placement", &args[0].placement, &n.placement)?;
             same("level", &from, &level)
         }
     }
@@ -293,15 +323,26 @@ fn split_fits(split: Split, gl: bool) -> Result<(), String> {
     }
 }
 
-/// Encrypted products work inside one tile: every matrix axis fits the frame.
-fn product_fits(plan: &Plan, args: &[&Node]) -> Result<(), String> {
+/// Matrices of CKKS fit one tile; in GL the placements make the product.
+fn product_fits(plan: &Plan, args: &[&Node], n: &Node) -> Result<(), String> {
     let g = &plan.geometry;
     let ((i, k), (_, j)) = (Geometry::matrix_of(&args[0].shape), Geometry::matrix_of(&args[1].shape));
-    if i <= g.rows && k <= g.cols && k <= g.rows && j <= g.cols {
+    let fits = match g.scheme {
+        Scheme::Ckks => i <= g.rows && k <= g.cols && k <= g.rows && j <= g.cols,
+        Scheme::Gl => product_of(plan, n).is_some(),
+    };
+    let tiles = format!("tiles of {} x {}", g.rows, g.cols);
+    if fits {
         Ok(())
     } else {
-        Err(format!("a product of {i} x {k} by {k} x {j} does not fit tiles of {} x {}", g.rows, g.cols))
+        Err(format!("a product of {i} x {k} by {k} x {j} does not fit {tiles} as placed"))
     }
+}
+
+/// How an encrypted product of GL is made, if its placements allow it.
+fn product_of(plan: &Plan, n: &Node) -> Option<Product> {
+    let [a, b] = n.args[..] else { return None };
+    Product::new(&plan.node(a).layout(), &plan.node(b).layout(), &n.layout(), &plan.geometry)
 }
 
 fn keys(plan: &Plan) -> Result<(), VerifyError> {
@@ -330,7 +371,13 @@ fn keys(plan: &Plan) -> Result<(), VerifyError> {
 fn static_keys(plan: &Plan, n: &Node) -> Vec<KeyKind> {
     match n.op {
         Op::Mul => vec![KeyKind::Relinearize],
-        Op::MatMul => vec![KeyKind::Product],
+        Op::MatMul => {
+            let turns = product_of(plan, n).map_or(vec![], |p| p.rotations());
+            [KeyKind::Product]
+                .into_iter()
+                .chain(turns.into_iter().map(|(shift, _)| KeyKind::Rotate(shift)))
+                .collect()
+        }
         Op::Flip => vec![KeyKind::Flip],
         Op::MaskedMatMul => masked_matmul_keys(&plan.geometry),
         _ => vec![],
@@ -419,6 +466,7 @@ mod tests {
             args: args.iter().map(|&a| NodeId(a)).collect(),
             shape: shape.to_vec(),
             form,
+            placement: None,
             line: 0,
         };
         let input = Input {

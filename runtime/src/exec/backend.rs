@@ -104,10 +104,10 @@ pub trait Backend: Sync {
         b: &Self::Ciphertext,
         inner: usize,
     ) -> Result<Self::Ciphertext, OpError>;
-    /// GL: the product of the matrices in every lane, the second one held transposed; 1 level
-    fn matmul(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, OpError>;
-    /// GL: the product with clear matrices; 1 level
-    fn matmul_clear(&self, a: &Self::Ciphertext, slots: &[f64]) -> Result<Self::Ciphertext, OpError>;
+    /// GL: the sum of the products of the matrices in every lane, the second ones held transposed; at least one term; 1 level
+    fn matmul(&self, terms: &[(&Self::Ciphertext, &Self::Ciphertext)]) -> Result<Self::Ciphertext, OpError>;
+    /// GL: the sum of the products with clear matrices, at least one term; 1 level
+    fn matmul_clear(&self, terms: &[(&Self::Ciphertext, Vec<f64>)]) -> Result<Self::Ciphertext, OpError>;
     /// GL: the transposed matrix in every lane
     fn flip(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, OpError>;
 }

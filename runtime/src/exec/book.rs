@@ -99,11 +99,15 @@ impl Backend for Books<'_> {
         let spread = self.product(a, a.scale)?;
         self.product(&spread, spread.scale)
     }
-    fn matmul(&self, a: &Book, b: &Book) -> Result<Book, OpError> {
-        self.mul(a, b)
+    fn matmul(&self, terms: &[(&Book, &Book)]) -> Result<Book, OpError> {
+        let (first, _) = terms.first().ok_or(OpError::Empty)?;
+        terms.iter().try_for_each(|(a, b)| Books::same(first, a).and(Books::same(first, b)))?;
+        self.product(first, first.scale)
     }
-    fn matmul_clear(&self, a: &Book, _: &[f64]) -> Result<Book, OpError> {
-        self.product(a, a.scale)
+    fn matmul_clear(&self, terms: &[(&Book, Vec<f64>)]) -> Result<Book, OpError> {
+        let (first, _) = terms.first().ok_or(OpError::Empty)?;
+        terms.iter().try_for_each(|(a, _)| Books::same(first, a))?;
+        self.product(first, first.scale)
     }
     fn flip(&self, a: &Book) -> Result<Book, OpError> {
         Ok(*a)

@@ -107,10 +107,10 @@ impl Backend for CkksScheme {
         let frame = Frame::new(&self.ckks, self.geometry.rows, self.geometry.cols)?;
         Ok(frame.matmul(&self.ckks, a, b, inner, &self.keys)?)
     }
-    fn matmul(&self, _: &Ciphertext, _: &Ciphertext) -> Result<Ciphertext, OpError> {
+    fn matmul(&self, _: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext, OpError> {
         Err(OpError::Unsupported { operation: "matmul", scheme: "ckks" })
     }
-    fn matmul_clear(&self, _: &Ciphertext, _: &[f64]) -> Result<Ciphertext, OpError> {
+    fn matmul_clear(&self, _: &[(&Ciphertext, Vec<f64>)]) -> Result<Ciphertext, OpError> {
         Err(OpError::Unsupported { operation: "matmul_clear", scheme: "ckks" })
     }
     fn flip(&self, _: &Ciphertext) -> Result<Ciphertext, OpError> {

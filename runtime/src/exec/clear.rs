@@ -133,15 +133,25 @@ impl Backend for Clear<'_> {
         let term = |l, r, c, k| a.values[self.at(l, r, k)] * b.values[self.at(l, k, c)];
         Ok(Slots { values: self.by_matrix(|l, r, c| (0..inner).map(|k| term(l, r, c, k)).sum()), book })
     }
-    fn matmul(&self, a: &Slots, b: &Slots) -> Result<Slots, OpError> {
-        let book = self.books.matmul(&a.book, &b.book)?;
-        let (n, held) = (self.geometry.cols, &b.values);
-        let term = |l, r, c, k| a.values[self.at(l, r, k)] * held[self.at(l, c, k)];
-        Ok(Slots { values: self.by_matrix(|l, r, c| (0..n).map(|k| term(l, r, c, k)).sum()), book })
+    fn matmul(&self, terms: &[(&Slots, &Slots)]) -> Result<Slots, OpError> {
+        let books: Vec<(&Book, &Book)> = terms.iter().map(|(a, b)| (&a.book, &b.book)).collect();
+        let n = self.geometry.cols;
+        let mut values = vec![0.0; self.geometry.slots()];
+        for (a, b) in terms {
+            let term = |l, r, c, k| a.values[self.at(l, r, k)] * b.values[self.at(l, c, k)];
+            let product = self.by_matrix(|l, r, c| (0..n).map(|k| term(l, r, c, k)).sum());
+            values.iter_mut().zip(product).for_each(|(sum, x)| *sum += x);
+        }
+        Ok(Slots { values, book: self.books.matmul(&books)? })
     }
-    fn matmul_clear(&self, a: &Slots, slots: &[f64]) -> Result<Slots, OpError> {
-        let book = self.books.matmul_clear(&a.book, slots)?;
-        Ok(Slots { values: self.by_matrix(|l, r, c| self.dot(&a.values, slots, l, r, c)), book })
+    fn matmul_clear(&self, terms: &[(&Slots, Vec<f64>)]) -> Result<Slots, OpError> {
+        let books: Vec<(&Book, Vec<f64>)> = terms.iter().map(|(a, _)| (&a.book, vec![])).collect();
+        let mut values = vec![0.0; self.geometry.slots()];
+        for (a, slots) in terms {
+            let product = self.by_matrix(|l, r, c| self.dot(&a.values, slots, l, r, c));
+            values.iter_mut().zip(product).for_each(|(sum, x)| *sum += x);
+        }
+        Ok(Slots { values, book: self.books.matmul_clear(&books)? })
     }
     fn flip(&self, a: &Slots) -> Result<Slots, OpError> {
         Ok(Slots { values: self.by_matrix(|l, r, c| a.values[self.at(l, c, r)]), book: a.book })

@@ -3,11 +3,13 @@
 
 use super::backend::{Backend, Map, OpError};
 use super::layout::place;
-use super::rows::row_map;
-use plan::rows::weight_slots;
+use super::rows;
+use plan::product::clear_product;
+use plan::relabel::operand_layout;
 use plan::verify::{VerifyError, verify};
 use plan::{
-    Geometry, Level, LinearStep, Node, NodeId, Op, Plan, RowMap, Secrecy, Sparse, Tensor, TensorOp, Transform,
+    Geometry, Level, LinearStep, Node, NodeId, Op, Plan, Product, RowMap, Secrecy, Sparse, Tensor, TensorOp,
+    Transform,
 };
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -245,6 +247,7 @@ impl<'p, B: Backend> Evaluator<'_, 'p, B> {
                 let level = self.node.level().unwrap_or(Level(0));
                 self.each(|e, k| b.bootstrap(&e.ct(0)[k], *log_bound, level))
             }
+            Op::Linear { steps, masks: false, .. } if self.moves_nothing(steps) => Ok(self.ct(0).to_vec()),
             Op::Linear { steps, split, masks } => {
                 let (from, matrix) = self.matrix(steps)?;
                 let geometry = &self.plan.geometry;
@@ -259,21 +262,24 @@ impl<'p, B: Backend> Evaluator<'_, 'p, B> {
                 let (from, matrix) = self.matrix(steps)?;
                 let map = RowMap::new(&matrix, &from.layout(), &self.node.layout(), &self.plan.geometry)
                     .ok_or(ExecError::Map { node: self.id, rule: "does not treat all rows alike" })?;
-                row_map(b, self.ct(0), &map, &self.plan.geometry).map_err(|e| self.failed(e))
+                rows::row_map(b, self.ct(0), &map, &self.plan.geometry).map_err(|e| self.failed(e))
             }
             Op::MaskedMatMul => {
                 let (_, inner) = Geometry::matrix_of(&self.plan.node(self.node.args[0]).shape);
                 self.each(|e, k| b.masked_matmul(&e.ct(0)[k], &e.ct(1)[k], inner))
             }
-            // held transposed, the product is that of the operands in the other order
-            Op::MatMul if self.node.layout().transposed => {
-                self.each(|e, k| b.matmul(&e.ct(1)[k], &e.ct(0)[k]))
+            Op::MatMul => {
+                let (from, to) = (|i: usize| self.plan.node(self.node.args[i]).layout(), self.node.layout());
+                let map = Product::new(&from(0), &from(1), &to, &self.plan.geometry)
+                    .ok_or(ExecError::Map { node: self.id, rule: "does not bring its tiles together" })?;
+                rows::product(b, (self.ct(0), self.ct(1)), &map, to.transposed).map_err(|e| self.failed(e))
             }
-            Op::MatMul => self.each(|e, k| b.matmul(&e.ct(0)[k], &e.ct(1)[k])),
             Op::MatMulClear => {
-                let from = self.plan.node(self.node.args[0]).layout();
-                let factors = weight_slots(self.tensor(1), &from, &self.plan.geometry);
-                self.zip_clear(&factors, |a, slots| b.matmul_clear(a, slots))
+                let (from, weight) = (self.plan.node(self.node.args[0]).layout(), self.tensor(1));
+                let geometry = &self.plan.geometry;
+                let map = clear_product(&from, weight.shape(), &self.node.layout(), geometry)
+                    .ok_or(ExecError::Map { node: self.id, rule: "does not bring its tiles together" })?;
+                rows::clear_product(b, self.ct(0), weight, &map, geometry).map_err(|e| self.failed(e))
             }
             Op::Flip => self.each(|e, k| b.flip(&e.ct(0)[k])),
             Op::Input(_) | Op::Constant(_) | Op::Clear(_) => unreachable!("no operation on ciphertexts"),
@@ -292,6 +298,13 @@ impl<'p, B: Backend> Evaluator<'_, 'p, B> {
         let slots = self.slots(&Tensor::full(&self.node.shape, constant), self.node);
         let with_constant = sums.par_iter().zip(&slots).map(|(a, slots)| self.backend.add_clear(a, slots));
         with_constant.collect::<Result<_, _>>().map_err(|e| self.failed(e))
+    }
+
+    /// Whether a linear map only gives its ciphertexts another name.
+    fn moves_nothing(&self, steps: &[LinearStep]) -> bool {
+        let from = self.plan.node(self.node.args[0]).layout();
+        let same = operand_layout(steps, &from.shape, &self.node.layout(), &self.plan.geometry);
+        same == Some(from)
     }
 
     /// Operand 0 and the matrix of a chain of linear steps on it.
@@ -333,8 +346,7 @@ impl<'p, B: Backend> Evaluator<'_, 'p, B> {
 
     /// A clear tensor in the orientation of an encrypted node.
     fn slots(&self, tensor: &Tensor, like: &Node) -> Vec<Vec<f64>> {
-        let layout = plan::Layout { shape: tensor.shape().to_vec(), transposed: like.layout().transposed };
-        place(tensor, &layout, &self.plan.geometry)
+        place(tensor, &like.layout(), &self.plan.geometry)
     }
 
     fn failed(&self, source: OpError) -> ExecError {

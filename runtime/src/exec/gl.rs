@@ -90,20 +90,25 @@ impl Backend for GlScheme {
     fn masked_matmul(&self, _: &GlCiphertext, _: &GlCiphertext, _: usize) -> Result<GlCiphertext, OpError> {
         Err(OpError::Unsupported { operation: "masked_matmul", scheme: "gl" })
     }
-    fn matmul(&self, a: &GlCiphertext, b: &GlCiphertext) -> Result<GlCiphertext, OpError> {
+    fn matmul(&self, terms: &[(&GlCiphertext, &GlCiphertext)]) -> Result<GlCiphertext, OpError> {
         // a b^dagger of real matrices, b held transposed
         let direct = self.gl.key_sources(GlOperation::Product);
         Ok(if self.has(&direct) {
-            self.gl.matmul(a, b, &self.keys)?
+            self.gl.matmul_sum(terms, &self.keys)?
         } else {
-            self.gl.matmul_sum_in_steps(&[(a, b)], &self.keys)?
+            self.gl.matmul_sum_in_steps(terms, &self.keys)?
         })
     }
-    fn matmul_clear(&self, a: &GlCiphertext, slots: &[f64]) -> Result<GlCiphertext, OpError> {
+    fn matmul_clear(&self, terms: &[(&GlCiphertext, Vec<f64>)]) -> Result<GlCiphertext, OpError> {
         let n = self.gl.side();
-        let at = |i: usize| slots[i / (n * n) * (n * n) + i % n * n + i / n % n];
-        let transposed: Vec<f64> = (0..slots.len()).map(at).collect();
-        Ok(self.gl.matmul_plain(a, &self.encode_factor(&transposed, a.level())?)?)
+        let encode = |(a, slots): &(&GlCiphertext, Vec<f64>)| {
+            let at = |i: usize| slots[i / (n * n) * (n * n) + i % n * n + i / n % n];
+            let transposed: Vec<f64> = (0..slots.len()).map(at).collect();
+            self.encode_factor(&transposed, a.level())
+        };
+        let factors: Vec<GlPlaintext> = terms.iter().map(encode).collect::<Result<_, _>>()?;
+        let pairs: Vec<_> = terms.iter().zip(&factors).map(|((a, _), factor)| (*a, factor)).collect();
+        Ok(self.gl.matmul_plain_sum(&pairs)?)
     }
     fn bootstrap(&self, _: &GlCiphertext, _: u32, _: Level) -> Result<GlCiphertext, OpError> {
         Err(OpError::Unsupported { operation: "bootstrap", scheme: "gl" })

@@ -2,11 +2,14 @@
 
 use plan::{Geometry, Layout, Tensor};
 
-/// The slots of every ciphertext of a value; zero outside the tensor.
+/// The slots of every ciphertext of a value, all copies of its tiles included; zero outside the tensor.
 pub fn place(tensor: &Tensor, layout: &Layout, geometry: &Geometry) -> Vec<Vec<f64>> {
     let mut slots = vec![vec![0.0; geometry.slots()]; geometry.ciphertexts(layout)];
-    for (address, &value) in geometry.addresses(layout).iter().zip(tensor.data()) {
-        slots[address.ct][address.slot] = value;
+    let copies = layout.offsets();
+    for (&address, &value) in geometry.addresses(layout).iter().zip(tensor.data()) {
+        for copy in copies.iter().map(|&offset| geometry.moved(address, offset)) {
+            slots[copy.ct][copy.slot] = value;
+        }
     }
     slots
 }
@@ -30,7 +33,7 @@ mod tests {
         let geometry = Geometry { scheme: Scheme::Gl, lanes: 3, rows: 4, cols: 4 };
         let tensor = Tensor::new(vec![2, 5, 3], (0..30).map(f64::from).collect()).unwrap();
         for transposed in [false, true] {
-            let layout = Layout { shape: vec![2, 5, 3], transposed };
+            let layout = Layout::new(&[2, 5, 3], transposed);
             let slots = place(&tensor, &layout, &geometry);
             assert_eq!(slots.len(), 2);
             assert_eq!(gather(&slots, &layout, &geometry), tensor);

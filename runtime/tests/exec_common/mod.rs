@@ -7,8 +7,9 @@ use plan::prime::nearest_prime;
 use plan::security::SecurityLevel;
 use plan::verify::masked_matmul_keys;
 use plan::{
-    Bytes, Form, Geometry, Input, Key, KeyKind, Layout, Level, LinearStep, Node, NodeId, Op, Operand, Output,
-    Params, Plan, RingSpec, RowMap, Scheme, Secrecy, Tensor, TensorOp, Transform, linear,
+    Bytes, Copies, Form, Geometry, Input, Key, KeyKind, Layout, Level, LinearStep, Node, NodeId, Op, Operand,
+    Output, Params, Placement, Plan, RingSpec, RowMap, Scheme, Secrecy, Shift, Tensor, TensorOp, Transform,
+    linear,
 };
 use std::collections::BTreeMap;
 
@@ -81,7 +82,14 @@ impl Builder {
     }
 
     fn push(&mut self, op: Op, args: &[NodeId], shape: &[usize], form: Form) -> NodeId {
-        self.plan.nodes.push(Node { op, args: args.to_vec(), shape: shape.to_vec(), form, line: 1 });
+        self.plan.nodes.push(Node {
+            op,
+            args: args.to_vec(),
+            shape: shape.to_vec(),
+            form,
+            placement: None,
+            line: 1,
+        });
         NodeId(self.plan.nodes.len() as u32 - 1)
     }
 
@@ -160,7 +168,7 @@ impl Builder {
     ) -> Transform {
         let from = self.plan.node(args[0]);
         let m = self.matrix(steps, args);
-        let to = Layout { shape: shape.to_vec(), transposed };
+        let to = Layout::new(shape, transposed);
         Transform::new(&m, &from.layout(), &to, &self.plan.geometry)
     }
 
@@ -183,12 +191,18 @@ impl Builder {
             }
             Op::LinearRows { steps } => {
                 let (m, from) = (self.matrix(steps, args), self.plan.node(args[0]).layout());
-                let to = Layout { shape: shape.to_vec(), transposed };
+                let to = Layout::new(shape, transposed);
                 RowMap::new(&m, &from, &to, &geometry).unwrap().keyed_shifts()
             }
             _ => Default::default(),
         };
         shifts.into_iter().for_each(|s| self.key(KeyKind::Rotate(s.keyed()), level));
+    }
+
+    /// Puts the tiles of a node where strides and copies say.
+    pub fn place(&mut self, node: NodeId, strides: &[usize], copies: &[(usize, usize)]) {
+        let copies = copies.iter().map(|&(count, stride)| Copies { count, stride }).collect();
+        self.plan.nodes[node.index()].placement = Some(Placement { strides: strides.to_vec(), copies });
     }
 
     fn key(&mut self, kind: KeyKind, level: Level) {
@@ -258,9 +272,22 @@ pub fn everything(scheme: Scheme) -> Plan {
         let slice = LinearStep::Slice { start: vec![1, 0, 0], step: vec![1; 3], count: vec![2, 6, 5] };
         let rows = b.op(Op::LinearRows { steps: vec![slice, right] }, &[x, w], &[2, 6, 4], false);
         b.output("rows", rows);
+        tiled(&mut b);
     }
     plan::verify::verify(&b.plan).unwrap();
     b.plan
+}
+
+/// A product of 2 x 2 by 2 x 1 tiles in one ciphertext each: inner tiles are added by a rotation, the result is there twice.
+fn tiled(b: &mut Builder) {
+    let left = b.input("left", &[16, 16], Secrecy::Cipher, false);
+    b.place(left, &[1, 2], &[]);
+    let right = b.input("right", &[16, 8], Secrecy::Cipher, true);
+    b.place(right, &[2, 0], &[(2, 1)]);
+    let product = b.op(Op::MatMul, &[left, right], &[16, 8], false);
+    b.place(product, &[1, 0], &[(2, 2)]);
+    b.key(KeyKind::Rotate(Shift::Grid { lane: 2, row: 0, col: 0 }), Level(TOP));
+    b.output("tiled", product);
 }
 
 /// Data for [`everything`].
@@ -291,7 +318,12 @@ pub fn expected(plan: &Plan) -> BTreeMap<&'static str, Tensor> {
     let pad = LinearStep::Pad { before: vec![0, 1, 0], after: vec![0, 0, 2] };
     let steps = vec![LinearStep::Sum { axes: vec![0] }, LinearStep::Roll { axis: 1, shift: 1 }];
     let slice = LinearStep::Slice { start: vec![1, 0, 0], step: vec![1; 3], count: vec![2, 6, 5] };
+    let tiled = match (data.get("left"), data.get("right")) {
+        (Some(left), Some(right)) => op(TensorOp::MatMul, &[left, right]),
+        _ => product.clone(),
+    };
     BTreeMap::from([
+        ("tiled", tiled),
         ("padded", op(TensorOp::Linear { steps: vec![pad] }, &[&total])),
         ("rolled", op(TensorOp::Linear { steps }, &[&sum])),
         ("rows", op(TensorOp::Linear { steps: vec![slice, right] }, &[x, w])),

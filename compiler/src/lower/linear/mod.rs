@@ -5,6 +5,7 @@
 //! | integer multiple | the chain only scales, by an integer | 0 | 0 |
 //! | combination | the chain only scales | 1 | 0 |
 //! | product with a clear tensor | the chain is one `scale` | 1 | 0 |
+//! | renaming | GL, tiles stay as they are ([`plan::relabel`]) | 0 | 0 |
 //! | clear product | GL, `x @ w` on tiles held plain | 1 | 0 |
 //! | rows | GL, all rows of a tile are treated alike ([`plan::RowMap`]) | 1 | one per rotation |
 //! | rotations | each rotation takes all elements with one integer ([`plan::Transform`]) | 0 | baby and giant steps |
@@ -24,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Largest number of coefficients of a map that is laid out element by element.
-const MAX_ENTRIES: usize = 1 << 26;
+pub const MAX_ENTRIES: usize = 1 << 26;
 /// Largest integer multiple that is evaluated without a level: beyond it the range suffers.
 const MAX_INTEGER: f64 = 1024.0;
 
@@ -43,6 +44,8 @@ pub struct Kernel {
     pub plaintexts: u64,
     /// GL products of a ciphertext with a clear matrix
     pub products: u64,
+    /// GL products of two ciphertexts
+    pub pairs: u64,
     /// largest sum of squared coefficients of an output element
     pub square: f64,
     /// sum of squared factors of all rotations that an output slot receives, those of empty slots included
@@ -68,6 +71,7 @@ impl Kernel {
             shifts: BTreeSet::new(),
             plaintexts: 0,
             products: 0,
+            pairs: 0,
             square: factor * factor,
             spread: factor * factor,
             identity: one,
@@ -114,8 +118,8 @@ impl Chain<'_> {
     }
 }
 
-/// What identifies a kernel: chain, input shape, clear operands, orientations.
-type Key = (String, Vec<usize>, Vec<NodeId>, bool, bool);
+/// What identifies a kernel: chain, input shape, clear operands, whether the operand is an input, orientations.
+type Key = (String, Vec<usize>, Vec<NodeId>, bool, bool, bool);
 
 /// Chooses kernels in a geometry, each once.
 pub struct Kernels<'g> {
@@ -126,6 +130,8 @@ pub struct Kernels<'g> {
     kernels: BTreeMap<Key, Option<Rc<Kernel>>>,
     matrices: BTreeMap<(String, Vec<usize>, Vec<NodeId>), Rc<Sparse>>,
     stand_ins: BTreeMap<NodeId, Rc<Tensor>>,
+    /// maps that only move tiles
+    moves: BTreeMap<(Layout, Layout), Rc<Kernel>>,
 }
 
 impl<'g> Kernels<'g> {
@@ -144,6 +150,7 @@ impl<'g> Kernels<'g> {
             kernels: BTreeMap::new(),
             matrices: BTreeMap::new(),
             stand_ins: BTreeMap::new(),
+            moves: BTreeMap::new(),
         }
     }
 
@@ -162,7 +169,9 @@ impl<'g> Kernels<'g> {
     /// # Errors
     /// When the map is too large to be laid out.
     pub fn choose(&mut self, chain: Chain, from: bool, to: bool) -> Result<Option<Rc<Kernel>>, PlanError> {
-        let key = (format!("{:?}", chain.steps), chain.input.to_vec(), chain.clear.to_vec(), from, to);
+        let of_input = self.is_input(self.graph.args(chain.node)[0]);
+        let key =
+            (format!("{:?}", chain.steps), chain.input.to_vec(), chain.clear.to_vec(), of_input, from, to);
         if let Some(kernel) = self.kernels.get(&key) {
             return Ok(kernel.clone());
         }
@@ -174,6 +183,9 @@ impl<'g> Kernels<'g> {
     fn make(&mut self, chain: Chain, from: bool, to: bool) -> Result<Option<Kernel>, PlanError> {
         if let Some(kernel) = self.pointwise(chain) {
             return Ok((from == to).then_some(kernel));
+        }
+        if let Some(held) = self.renames(chain, to) {
+            return Ok((held == from).then(|| self.rename(chain.steps).as_ref().clone()));
         }
         if let Some(kernel) = self.clear_product(chain) {
             return Ok((!from && !to).then_some(kernel));
@@ -204,12 +216,12 @@ impl<'g> Kernels<'g> {
     /// Chains laid out element by element.
     fn laid_out(&mut self, chain: Chain, from: bool, to: bool) -> Result<Kernel, PlanError> {
         let matrix = self.matrix(chain)?;
-        let source = Layout { shape: chain.input.to_vec(), transposed: from };
-        let target = Layout { shape: chain.output.to_vec(), transposed: to };
+        let source = Layout::new(chain.input, from);
+        let target = Layout::new(chain.output, to);
         let transform = Transform::new(&matrix, &source, &target, &self.geometry);
         let known = chain.clear.iter().all(|&c| self.graph.constant_value(c).is_some());
         let masks = transform.integers.is_none() || !known;
-        let rotations = self.rotations(chain, &matrix, &transform, masks);
+        let rotations = self.rotations(chain.steps, &matrix, &transform, masks);
         if !masks || self.geometry.scheme == Scheme::Ckks {
             return Ok(rotations);
         }
@@ -220,18 +232,25 @@ impl<'g> Kernels<'g> {
         })
     }
 
-    fn rotations(&self, chain: Chain, matrix: &Rc<Sparse>, transform: &Transform, masks: bool) -> Kernel {
+    fn rotations(
+        &self,
+        steps: &[LinearStep],
+        matrix: &Rc<Sparse>,
+        transform: &Transform,
+        masks: bool,
+    ) -> Kernel {
         let split = transform.best_split(&self.geometry);
         let squares = (0..matrix.rows()).map(|i| matrix.row(i).iter().map(|e| e.1 * e.1).sum::<f64>());
         let square = squares.fold(0.0, f64::max);
         let diagonals: usize = transform.blocks.values().map(BTreeMap::len).sum();
         Kernel {
-            op: Op::Linear { steps: chain.steps.to_vec(), split, masks },
+            op: Op::Linear { steps: steps.to_vec(), split, masks },
             weight_steps: vec![],
             key_switches: (transform.key_switches(&self.geometry, split) as f64 * self.cost.slices) as u64,
             shifts: transform.keyed_shifts(&self.geometry, split),
             plaintexts: if masks { (diagonals as f64 * self.cost.slices) as u64 } else { 0 },
             products: 0,
+            pairs: 0,
             square,
             spread: if masks { square } else { spread(transform) },
             identity: !masks && is_identity(matrix),
@@ -280,7 +299,7 @@ impl<'g> Kernels<'g> {
 
     /// Ciphertexts of a tensor.
     pub fn ciphertexts(&self, shape: &[usize], transposed: bool) -> u64 {
-        self.geometry.ciphertexts(&Layout { shape: shape.to_vec(), transposed }) as u64
+        self.geometry.ciphertexts(&Layout::new(shape, transposed)) as u64
     }
 }
 

@@ -1,13 +1,21 @@
-//! A graph in the operations of a scheme, before levels: orientations settled, kernels chosen, flips inserted.
+//! A graph in the operations of a scheme, before levels: orientations and placements settled, kernels chosen, flips inserted.
+//!
+//! Every value has the layout it is computed in. A reader that wants another one gets it for nothing where the value is an
+//! input, which is encrypted again as wanted, or only another name of one ([`plan::relabel`]); else by a flip, or a map that
+//! moves tiles.
+
+mod held;
+mod linear;
 
 use super::error::PlanError;
 use super::linear::{Kernel, Kernels};
-use super::orientation::{Orientation, chain_of};
+use super::orientation::Orientation;
+use super::tiling::{Tiling, place};
 use crate::ir::{Graph, NodeId, Op as IrOp};
 use crate::passes::ArithmeticGraph;
 use grammar::Span;
-use plan::{Geometry, Layout, Op, Scheme, TensorOp, plan::Constant};
-use std::collections::BTreeMap;
+use plan::{Geometry, Layout, Op, Placement, Product, Scheme, TensorOp, plan::Constant};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A node of a draft; operands have smaller numbers.
@@ -21,6 +29,8 @@ pub struct DraftNode {
     pub shape: Vec<usize>,
     /// for encrypted values: held transposed
     pub held: Option<bool>,
+    /// positions of the tiles of an encrypted value, where they are not their numbers
+    pub placement: Option<Placement>,
     /// (smallest, largest) value
     pub range: (f64, f64),
     /// largest absolute error that an approximation brings in here
@@ -55,8 +65,18 @@ impl DraftNode {
     }
     /// Layout of the value.
     pub fn layout(&self) -> Layout {
-        Layout { shape: self.shape.clone(), transposed: self.held == Some(true) }
+        let placement = self.placement.clone();
+        Layout { shape: self.shape.clone(), transposed: self.held == Some(true), placement }
     }
+}
+
+/// What is chosen for products of matrices larger than a tile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// tilings of encrypted products; the default where there is none
+    pub tilings: BTreeMap<NodeId, Tiling>,
+    /// products with clear matrices that take columns of tiles over ciphertexts
+    pub apart: BTreeSet<NodeId>,
 }
 
 /// Makes the draft of a program.
@@ -66,18 +86,20 @@ impl DraftNode {
 pub fn draft(
     program: &ArithmeticGraph,
     orientation: &Orientation,
-    geometry: Geometry,
+    choices: &Choices,
     kernels: &mut Kernels,
 ) -> Result<Draft, PlanError> {
     let graph = &program.graph;
+    let geometry = *kernels.geometry();
     let empty = Draft { geometry, nodes: vec![], constants: vec![], outputs: vec![] };
     let mut b = Builder {
         program,
         orientation,
+        choices,
         kernels,
         draft: empty,
         of: vec![None; graph.len()],
-        flips: BTreeMap::new(),
+        held: BTreeMap::new(),
         constants: BTreeMap::new(),
     };
     let live = graph.live();
@@ -87,16 +109,39 @@ pub fn draft(
     }
     let outputs: Result<Vec<usize>, PlanError> = graph.outputs.iter().map(|o| b.at(o.node)).collect();
     b.draft.outputs = outputs?;
-    Ok(b.draft)
+    Ok(b.draft.pruned())
+}
+
+impl Draft {
+    /// Without the nodes that no output needs.
+    fn pruned(mut self) -> Draft {
+        let mut live = vec![false; self.nodes.len()];
+        self.outputs.iter().for_each(|&o| live[o] = true);
+        for (i, node) in self.nodes.iter().enumerate().rev() {
+            if live[i] {
+                node.args.iter().for_each(|&a| live[a] = true);
+            }
+        }
+        let mut kept = 0..;
+        let number: Vec<usize> = live.iter().map(|&l| if l { kept.next().unwrap_or(0) } else { 0 }).collect();
+        let mut is_live = live.iter();
+        self.nodes.retain(|_| is_live.next() == Some(&true));
+        let renumber = |i: &mut usize| *i = number[*i];
+        self.nodes.iter_mut().for_each(|n| n.args.iter_mut().for_each(renumber));
+        self.outputs.iter_mut().for_each(renumber);
+        self
+    }
 }
 
 struct Builder<'b, 'g> {
     program: &'b ArithmeticGraph,
     orientation: &'b Orientation,
+    choices: &'b Choices,
     kernels: &'b mut Kernels<'g>,
     draft: Draft,
     of: Vec<Option<usize>>,
-    flips: BTreeMap<usize, usize>,
+    /// a value in a layout it was not computed in
+    held: BTreeMap<(usize, Layout), usize>,
     constants: BTreeMap<usize, usize>,
 }
 
@@ -126,6 +171,7 @@ impl<'b> Builder<'b, '_> {
             args,
             shape,
             held,
+            placement: None,
             range,
             error,
             span: node.span,
@@ -139,6 +185,13 @@ impl<'b> Builder<'b, '_> {
         let node = DraftNode { op, args, held, kernel: None, error: 0.0, ..self.draft.nodes[of].clone() };
         self.draft.nodes.push(node);
         self.draft.nodes.len() - 1
+    }
+
+    /// The same with an encrypted value, in a layout.
+    fn derive_in(&mut self, of: usize, op: Op, args: Vec<usize>, layout: &Layout) -> usize {
+        let node = self.derive(of, op, args, Some(layout.transposed));
+        self.draft.nodes[node].placement = layout.placement.clone();
+        node
     }
 
     fn clear(&mut self, id: NodeId) -> Result<usize, PlanError> {
@@ -203,7 +256,7 @@ impl<'b> Builder<'b, '_> {
     /// The operand itself, with the range that is trusted.
     fn assume(&mut self, id: NodeId, arg: NodeId) -> Result<usize, PlanError> {
         let held = self.orientation.transposed[id.index()];
-        let node = self.held(arg, held)?;
+        let node = self.turned(arg, held)?;
         let (low, high) = self.program.ranges[id.index()];
         let range = &mut self.draft.nodes[node].range;
         *range = (range.0.max(low), range.1.min(high));
@@ -213,101 +266,76 @@ impl<'b> Builder<'b, '_> {
         Ok(node)
     }
 
-    /// An encrypted value in an orientation, flipped once if it is held the other way.
-    fn held(&mut self, id: NodeId, transposed: bool) -> Result<usize, PlanError> {
-        let node = self.at(id)?;
-        if self.draft.nodes[node].held == Some(transposed) {
-            return Ok(node);
-        }
-        if let Some(&flip) = self.flips.get(&node) {
-            return Ok(flip);
-        }
-        let flip = match self.orientation.again.get(&id) {
-            Some(&from) => self.mapped(id, from, transposed)?,
-            None => self.derive(node, Op::Flip, vec![node], Some(transposed)),
-        };
-        self.flips.insert(node, flip);
-        Ok(flip)
+    /// The placement that an element-wise operation works in: that of its first operand that is computed.
+    fn common_placement(&self, args: &[NodeId]) -> Option<Placement> {
+        let computed =
+            args.iter().filter(|&&a| self.graph().is_cipher(a)).filter_map(|&a| self.of[a.index()]);
+        let mut nodes = computed.map(|n| &self.draft.nodes[n]);
+        nodes.find(|n| !matches!(n.op, Op::Input(_))).and_then(|n| n.placement.clone())
     }
 
+    /// An element-wise operation; clear operands follow its layout.
     fn elementwise(&mut self, id: NodeId, op: Op, args: &[NodeId]) -> Result<usize, PlanError> {
-        let held = self.orientation.transposed[id.index()];
+        let layout = Layout {
+            shape: self.graph().shape(id).to_vec(),
+            transposed: self.orientation.transposed[id.index()],
+            placement: self.common_placement(args),
+        };
         let mut operands = Vec::with_capacity(args.len());
         for &a in args {
-            operands.push(if self.graph().is_cipher(a) { self.held(a, held)? } else { self.at(a)? });
+            operands.push(if self.graph().is_cipher(a) { self.held(a, &layout)? } else { self.at(a)? });
         }
-        Ok(self.push(id, op, operands, Some(held)))
+        Ok(self.push_in(id, op, operands, &layout))
+    }
+
+    fn push_in(&mut self, id: NodeId, op: Op, args: Vec<usize>, layout: &Layout) -> usize {
+        let node = self.push(id, op, args, Some(layout.transposed));
+        self.draft.nodes[node].placement = layout.placement.clone();
+        node
     }
 
     /// Encrypted - clear.
     fn less_clear(&mut self, id: NodeId, cipher: NodeId, clear: NodeId) -> Result<usize, PlanError> {
-        let held = self.orientation.transposed[id.index()];
-        let (x, c) = (self.held(cipher, held)?, self.at(clear)?);
+        let x = self.turned(cipher, self.orientation.transposed[id.index()])?;
+        let (c, layout) = (self.at(clear)?, self.draft.nodes[x].layout());
         let negative = self.derive(c, Op::Clear(TensorOp::Neg), vec![c], None);
-        Ok(self.push(id, Op::AddClear, vec![x, negative], Some(held)))
+        Ok(self.push_in(id, Op::AddClear, vec![x, negative], &layout))
     }
 
     /// Clear - encrypted.
     fn clear_less(&mut self, id: NodeId, clear: NodeId, cipher: NodeId) -> Result<usize, PlanError> {
-        let held = self.orientation.transposed[id.index()];
-        let (x, c) = (self.held(cipher, held)?, self.at(clear)?);
-        let negative = self.derive(x, Op::Neg, vec![x], Some(held));
+        let x = self.turned(cipher, self.orientation.transposed[id.index()])?;
+        let (c, layout) = (self.at(clear)?, self.draft.nodes[x].layout());
+        let negative = self.derive_in(x, Op::Neg, vec![x], &layout);
         let (low, high) = self.draft.nodes[negative].range;
         self.draft.nodes[negative].range = (-high, -low);
-        Ok(self.push(id, Op::AddClear, vec![negative, c], Some(held)))
+        Ok(self.push_in(id, Op::AddClear, vec![negative, c], &layout))
     }
 
     fn matmul(&mut self, id: NodeId, args: &[NodeId]) -> Result<usize, PlanError> {
-        if !args.iter().all(|&a| self.graph().is_cipher(a)) {
+        let graph = self.graph();
+        if !args.iter().all(|&a| graph.is_cipher(a)) {
             return Err(self.unsupported(id));
         }
-        let gl = self.draft.geometry.scheme == Scheme::Gl;
-        let (a, b) = (self.held(args[0], false)?, self.held(args[1], gl)?);
-        let held = self.orientation.transposed[id.index()];
-        let op = if gl { Op::MatMul } else { Op::MaskedMatMul };
-        Ok(self.push(id, op, vec![a, b], Some(held)))
-    }
-
-    /// A linear node from its operand in one orientation to its result in one.
-    fn mapped(&mut self, id: NodeId, from: bool, to: bool) -> Result<usize, PlanError> {
-        let graph = self.graph();
-        let args = graph.args(id);
-        let chain = chain_of(graph, id, &args[1..]).ok_or_else(|| self.unsupported(id))?;
-        let kernel = self.kernels.choose(chain, from, to)?.ok_or_else(|| self.unsupported(id))?;
-        let x = self.held(args[0], from)?;
-        if kernel.identity && from == to && chain.input == chain.output {
-            return Ok(x);
+        let (left, right, shape) = (graph.shape(args[0]), graph.shape(args[1]), graph.shape(id));
+        if self.draft.geometry.scheme == Scheme::Ckks {
+            let (a, b) =
+                (self.held(args[0], &Layout::plain(left))?, self.held(args[1], &Layout::plain(right))?);
+            return Ok(self.push_in(id, Op::MaskedMatMul, vec![a, b], &Layout::plain(shape)));
         }
-        let mut operands = vec![x];
-        let clear: Vec<usize> = args[1..].iter().map(|&a| self.at(a)).collect::<Result<_, _>>()?;
-        match kernel.op {
-            Op::MatMulClear => operands.push(self.weight(&kernel, chain.steps, clear)?),
-            Op::MulClear | Op::Linear { .. } | Op::LinearRows { .. } => operands.extend(clear),
-            _ => {}
-        }
-        let node = self.push(id, kernel.op.clone(), operands, Some(to));
-        self.draft.nodes[node].kernel = Some(kernel);
+        let geometry = self.draft.geometry;
+        let tiling = self.choices.tilings.get(&id).copied().unwrap_or_default();
+        let placed = place(left, right, tiling, &geometry).ok_or_else(|| self.unsupported(id))?;
+        let result = Layout { transposed: self.orientation.transposed[id.index()], ..placed.result };
+        // operands as they are computed, if they serve
+        let lefts = self.as_computed(args[0], placed.left)?;
+        let rights = self.as_computed(args[1], placed.right)?;
+        let pairs = lefts.iter().flat_map(|a| rights.iter().map(move |b| (a, b)));
+        let mut products = pairs.filter_map(|(a, b)| Some((a, b, Product::new(a, b, &result, &geometry)?)));
+        let (a, b, product) = products.next().ok_or_else(|| self.unsupported(id))?;
+        let operands = vec![self.held(args[0], a)?, self.held(args[1], b)?];
+        let node = self.push_in(id, Op::MatMul, operands, &result);
+        self.draft.nodes[node].kernel = Some(Rc::new(self.kernels.product(&product)));
         Ok(node)
-    }
-
-    /// The clear matrix of a clear product, with the steps that go into it.
-    fn weight(
-        &mut self,
-        kernel: &Kernel,
-        steps: &[plan::LinearStep],
-        clear: Vec<usize>,
-    ) -> Result<usize, PlanError> {
-        let first = steps[0].operand().map_or(0, |o| o.0);
-        if kernel.weight_steps.is_empty() {
-            return Ok(clear[first]);
-        }
-        let weight = self.draft.nodes[clear[first]].clone();
-        let shape = plan::linear::output_shape(&kernel.weight_steps, &weight.shape)
-            .map_err(|e| PlanError::Unsupported(e.to_string(), weight.span))?;
-        let read = kernel.weight_steps.iter().filter_map(|s| s.operand()).map(|o| o.0 + 1).max().unwrap_or(0);
-        let op = Op::Clear(TensorOp::Linear { steps: kernel.weight_steps.clone() });
-        let args = [&clear[first..=first], &clear[..read]].concat();
-        self.draft.nodes.push(DraftNode { op, args, shape, kernel: None, error: 0.0, ..weight });
-        Ok(self.draft.nodes.len() - 1)
     }
 }
