@@ -17,19 +17,17 @@ enum On {
 
 /// What does not work, where, and why. An entry that starts to work fails the test, as does a program without an entry that
 /// does not work. Plans beyond the memory of the machine are left out, with a message.
-const KNOWN: [(&str, Scheme, On, &str); 5] = [
+const KNOWN: [(&str, Scheme, On, &str); 3] = [
     ("matmul_tall_wide", Scheme::Ckks, On::Toy, "a product of 100 x 100 matrices needs 16384 slots"),
     ("gram", Scheme::Ckks, On::Toy, "a product of 50 x 50 matrices needs 4096 slots"),
     ("pca_power", Scheme::Ckks, On::Toy, "a product of 50 x 50 matrices needs 4096 slots"),
-    ("long_chain_a", Scheme::Ckks, On::Real, "48 levels, the largest ring has 47 without bootstrapping"),
-    ("long_chain_a", Scheme::Gl, On::Real, "48 levels, the largest ring has 47 without bootstrapping"),
 ];
 
 /// Programs that take many seconds even on toy rings.
 const LONG: [&str; 1] = ["logreg_train"];
 
 /// Programs that run at real parameters by default.
-const REAL: [&str; 5] = ["arith_corners", "sobel", "matmul_batched", "digits_mlp", "long_chain_a"];
+const REAL: [&str; 4] = ["arith_corners", "sobel", "matmul_batched", "digits_mlp"];
 
 fn check(case: &Case, scheme: Scheme, toy: bool) -> Result<(), String> {
     let job = match Job::new(&case.file, scheme, toy, &case.inputs) {
