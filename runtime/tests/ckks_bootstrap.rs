@@ -45,7 +45,14 @@ fn iterated_squares(set: &BootstrapSet, levels: u32, steps: usize) -> Plan {
     };
     let mut push = |op, args: &[NodeId], level: Option<Level>| {
         let form = level.map_or(Form::Clear, |level| Form::Cipher { level, transposed: false, noise: 1e-5 });
-        plan.nodes.push(Node { op, args: args.to_vec(), shape: vec![ELEMENTS], form, line: 1 });
+        plan.nodes.push(Node {
+            op,
+            args: args.to_vec(),
+            shape: vec![ELEMENTS],
+            form,
+            placement: None,
+            line: 1,
+        });
         NodeId(plan.nodes.len() as u32 - 1)
     };
     let c = push(Op::Constant(0), &[], None);

@@ -6,6 +6,7 @@ use crate::linear::LinearStep;
 use crate::op::TensorOp;
 use crate::params::Params;
 use crate::plan::{Form, KeyKind, Node, Op, Plan, Secrecy};
+use crate::ring::RingSpec;
 use crate::security;
 use crate::tensor::{Tensor, show};
 use std::fmt::{self, Write};
