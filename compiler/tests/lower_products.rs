@@ -109,12 +109,12 @@ fn vectors_need_no_masked_product() {
 
 #[test]
 fn products_larger_than_a_tile_take_one_level_in_gl() {
-    for (a, b) in [([600, 4], [4, 3]), ([40, 700], [700, 30]), ([300, 260], [260, 500])] {
+    for (a, b) in [([150, 4], [4, 3]), ([10, 180], [180, 8]), ([75, 65], [65, 125])] {
         let mut p = Program::new();
         let (x, y) = (p.input(&a), p.input(&b));
         let z = p.op(TensorOp::MatMul, &[x, y]);
         p.output(z, 1e-1);
-        let target = Target { max_side: 64, ..Target::default() };
+        let target = Target { max_side: 16, ..Target::default() };
         let plan = p.plan(Scheme::Gl, &target).unwrap();
         assert_eq!((plan.estimate.levels_used, flips(&plan)), (1, 0), "{plan}");
         let moved = count(&plan, |o| matches!(o, Op::Linear { .. }));
@@ -162,19 +162,19 @@ fn chains_of_large_products_need_no_map_between() {
 fn wide_clear_matrices_need_no_key() {
     let mut p = Program::new();
     let x = p.input(&[100, 100]);
-    let (w, v) = (p.constant(&[100, 200]), p.constant(&[200, 20]));
-    let h = p.matmul_right(x, w);
-    let y = p.matmul_right(h, v);
-    p.output(y, 1e1);
+    let w = p.constant(&[100, 200]);
+    let y = p.matmul_right(x, w);
+    p.output(y, 1e-1);
     let target = Target { max_side: 32, ..Target::default() };
     let plan = p.plan(Scheme::Gl, &target).unwrap();
-    assert_eq!((plan.estimate.levels_used, kinds(&plan)), (2, vec![]), "{plan}");
+    assert_eq!((plan.estimate.levels_used, kinds(&plan)), (1, vec![]), "{plan}");
 }
 
 #[test]
 fn element_wise_operations_stay_in_one_orientation() {
     let mut p = Program::new();
     let (a, b) = (p.input(&[8, 8]), p.input(&[8, 8]));
+    let a = p.op(TensorOp::Mul, &[a, a]);
     let sum = p.op(TensorOp::Add, &[a, b]);
     let square = p.op(TensorOp::Mul, &[sum, sum]);
     let y = p.op(TensorOp::MatMul, &[a, square]);
