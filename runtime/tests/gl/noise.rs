@@ -9,7 +9,7 @@ use runtime::rlwe::noise;
 
 /// Encryptions averaged over, with one key each.
 fn runs() -> u64 {
-    if std::env::var_os("FHEC_SLOW").is_some() { 200 } else { 6 }
+    if slow() { 200 } else { 6 }
 }
 
 /// Root mean square over several runs of the error of an operation on two random batches, in units of the scale of the

@@ -13,6 +13,11 @@ pub const TOY_SHAPES: [(usize, usize); 4] = [(4, 5), (8, 17), (4, 13), (16, 17)]
 /// log2 of the scale at the highest level.
 pub const LOG_SCALE: i32 = 40;
 
+/// Whether long tests are asked for: `FHEC_SLOW=1`.
+pub fn slow() -> bool {
+    std::env::var_os("FHEC_SLOW").is_some_and(|v| v == "1")
+}
+
 /// A scheme with its keys.
 pub struct Toy {
     pub gl: Gl,
