@@ -103,7 +103,7 @@ fn each_diagonal(
 /// Products of A tiles by B tiles of diagonals modulo one prime, by the kernels in use.
 enum Kernel<const A: usize, const B: usize> {
     Portable(Tiles<A, B>),
-    Fast(TileProducts<A, B>),
+    Fast(Box<TileProducts<A, B>>),
 }
 
 impl<const A: usize, const B: usize> Kernel<A, B> {
@@ -112,7 +112,7 @@ impl<const A: usize, const B: usize> Kernel<A, B> {
             Simd::Portable => None,
             Simd::Avx2(proof) => TileProducts::new(proof, modulus, n),
         };
-        fast.map_or_else(|| Kernel::Portable(Tiles::new(modulus, n)), Kernel::Fast)
+        fast.map_or_else(|| Kernel::Portable(Tiles::new(modulus, n)), |tiles| Kernel::Fast(Box::new(tiles)))
     }
 
     fn load_left(&mut self, a: usize, k: usize, diagonal: &[u64]) {
