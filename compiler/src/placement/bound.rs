@@ -16,7 +16,7 @@ impl Bounds {
         let count = graph.operations.len();
         let (mut run, mut cost, mut out) = (vec![0; count], vec![0; count], vec![0; count]);
         for (i, op) in graph.operations.iter().enumerate().rev() {
-            let levels = op.modes.iter().map(|m| out[i] + m.depth);
+            let levels = op.modes.iter().map(|m| m.least.max(out[i] + m.depth));
             run[i] = levels.clone().min().unwrap_or(0);
             let prices = op.modes.iter().zip(levels).filter_map(|(m, l)| m.cost.get(l as usize));
             cost[i] = prices.copied().min().unwrap_or(0);

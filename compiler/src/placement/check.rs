@@ -1,6 +1,6 @@
 //! The cost of a placement, computed afresh: every read is held against what exists, every copy and action is paid for.
 
-use super::graph::{Cost, PlanningGraph};
+use super::graph::{Cost, Operation, PlanningGraph};
 use super::levels::highest;
 use super::options::with_level;
 use super::{Action, NoPlacement, Placement};
@@ -22,11 +22,14 @@ pub fn check(graph: &PlanningGraph, placement: &Placement) -> Result<Cost, NoPla
             cost += copy(graph, weight, &mut values[a], space, level)
                 .map_err(|available| NoPlacement::OutOfReach { operation: i, needed: level, available })?;
         }
+        if level < mode.least {
+            return Err(malformed("it does not run so low"));
+        }
         cost += mode.cost.get(level as usize).ok_or(malformed("it does not run at that level"))?;
         let after = level.checked_sub(mode.depth).ok_or(malformed("it spends more levels than it has"))?;
         values[i][mode.gives] = with_level(graph, mode.gives, 0, after);
         for action in &step.actions {
-            cost += act(graph, op.weight, &mut values[i], action)
+            cost += act(graph, op, &mut values[i], action)
                 .ok_or(malformed("its result cannot be bootstrapped or converted so"))?;
         }
     }
@@ -45,14 +48,15 @@ fn copy(graph: &PlanningGraph, weight: u64, sets: &mut [u64], space: usize, leve
     }
 }
 
-fn act(graph: &PlanningGraph, weight: u64, sets: &mut [u64], action: &Action) -> Option<Cost> {
+fn act(graph: &PlanningGraph, op: &Operation, sets: &mut [u64], action: &Action) -> Option<Cost> {
+    let weight = op.weight;
     match *action {
         Action::Bootstrap { space, target } => {
-            let bootstrap = graph.spaces.get(space)?.bootstrap.as_ref()?;
-            highest(sets[space]).filter(|&l| l >= bootstrap.from)?;
+            let bootstrap = graph.spaces.get(space)?.bootstrap.as_ref().filter(|_| op.refreshable)?;
+            let read = copy(graph, weight, sets, space, bootstrap.from).ok()?;
             let price = bootstrap.targets.iter().find(|t| t.0 == target)?.1;
             sets[space] = with_level(graph, space, sets[space], target);
-            Some(weight * price)
+            Some(read + weight * price)
         }
         Action::Convert { conversion, level } => {
             let way = graph.conversions.get(conversion)?;

@@ -83,8 +83,8 @@ struct Search<'g> {
     cap: usize,
     /// least cost among the states that were let go, with what must follow
     missed: Cost,
-    choices: HashMap<(u64, usize, u32), Vec<Rc<Choice>>>,
-    kinds: HashMap<(u64, &'g [Mode]), usize>,
+    choices: HashMap<(u64, bool, usize, u32), Vec<Rc<Choice>>>,
+    kinds: HashMap<(u64, bool, &'g [Mode]), usize>,
     numbers: HashMap<FrontKey, usize>,
     known: HashMap<(usize, Visit), Reached>,
 }
@@ -158,7 +158,7 @@ impl<'g> Search<'g> {
     fn visit(&mut self, i: usize, live: &[usize], readers: &Readers) -> Visit {
         let op = &self.graph.operations[i];
         let next = self.kinds.len();
-        let kind = *self.kinds.entry((op.weight, op.modes.as_slice())).or_insert(next);
+        let kind = *self.kinds.entry((op.weight, op.refreshable, op.modes.as_slice())).or_insert(next);
         let position = |a: &usize| live.iter().position(|v| v == a);
         let args = op.args.iter().filter_map(position).collect();
         Visit { kind, args, stays: live.iter().map(|&v| readers.wish(v)).collect() }
@@ -219,7 +219,7 @@ impl<'g> Search<'g> {
         let free = |s: usize| self.graph.spaces[s].drop.is_empty();
         let free = free(mode.gives) && mode.reads.iter().all(|&s| free(s));
         let cost = |l: u32| mode.cost[l as usize];
-        (mode.depth..=top).filter(|&l| !free || l == top || cost(l) < cost(l + 1)).collect()
+        (mode.least..=top).filter(|&l| !free || l == top || cost(l) < cost(l + 1)).collect()
     }
 
     /// What the result of an operation can become; nothing is done with a result that nobody reads.
@@ -230,8 +230,8 @@ impl<'g> Search<'g> {
         if !is_read {
             return vec![Rc::new(Choice { sets, cost: 0, actions: vec![] })];
         }
-        let make = || options(graph, op.weight, &sets).into_iter().map(Rc::new).collect();
-        self.choices.entry((op.weight, space, level)).or_insert_with(make).clone()
+        let make = || options(graph, op, &sets).into_iter().map(Rc::new).collect();
+        self.choices.entry((op.weight, op.refreshable, space, level)).or_insert_with(make).clone()
     }
 
     fn out_of_reach(&self, operation: usize, front: &Front, visit: &Visit) -> NoPlacement {
@@ -265,7 +265,8 @@ mod tests {
     fn chain(steps: usize, top: u32) -> PlanningGraph {
         let mut g = PlanningGraph::single(1, top, 10);
         let mode = |args: usize, depth: u32, cost: Cost| {
-            vec![Mode { reads: vec![0; args], gives: 0, depth, cost: vec![cost; top as usize + 1] }]
+            let cost = vec![cost; top as usize + 1];
+            vec![Mode { reads: vec![0; args], gives: 0, depth, least: depth, cost }]
         };
         let mut x = g.add(&[], 1, mode(0, 0, 0));
         for _ in 0..steps {

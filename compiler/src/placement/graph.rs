@@ -19,7 +19,7 @@ pub struct Space {
 /// Bootstrapping in a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// lowest level of a value that can be bootstrapped
+    /// level at which it reads the value
     pub from: u32,
     /// levels it can be raised to, with the price per ciphertext; the levels that bootstrapping itself consumes lie above
     pub targets: Vec<(u32, Cost)>,
@@ -47,6 +47,8 @@ pub struct Mode {
     pub gives: usize,
     /// levels it spends
     pub depth: u32,
+    /// lowest level at which operands are read, `depth` or more
+    pub least: u32,
     /// price of the whole operation, by the level at which operands are read; there is no higher level
     pub cost: Vec<Cost>,
 }
@@ -58,6 +60,8 @@ pub struct Operation {
     pub args: Vec<usize>,
     /// ciphertexts of the result
     pub weight: u64,
+    /// whether the result may be bootstrapped
+    pub refreshable: bool,
     /// ways to run it
     pub modes: Vec<Mode>,
 }
@@ -81,9 +85,9 @@ impl PlanningGraph {
         PlanningGraph { spaces: vec![space], ..PlanningGraph::default() }
     }
 
-    /// Adds an operation and gives its number.
+    /// Adds an operation whose result may be bootstrapped, and gives its number.
     pub fn add(&mut self, args: &[usize], weight: u64, modes: Vec<Mode>) -> usize {
-        self.operations.push(Operation { args: args.to_vec(), weight, modes });
+        self.operations.push(Operation { args: args.to_vec(), weight, refreshable: true, modes });
         self.operations.len() - 1
     }
 
@@ -138,8 +142,8 @@ impl PlanningGraph {
                 if m.reads.len() != op.args.len() || !m.reads.iter().all(|&s| known(s)) || !known(m.gives) {
                     return broken(i, "a mode reads every operand in a space");
                 }
-                if m.cost.len() > MAX_LEVEL as usize + 1 || !rises(&m.cost) {
-                    return broken(i, "costs do not fall with the level");
+                if m.cost.len() > MAX_LEVEL as usize + 1 || !rises(&m.cost) || m.least < m.depth {
+                    return broken(i, "levels suffice for the depth, and costs do not fall with the level");
                 }
             }
         }

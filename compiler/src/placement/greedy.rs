@@ -35,7 +35,7 @@ fn as_late_as_possible(graph: &PlanningGraph, space: usize) -> Option<Vec<Step>>
     for (i, op) in graph.operations.iter().enumerate().rev() {
         let inside = |m: &Mode| m.gives == space && m.reads.iter().all(|&s| s == space);
         let mode = op.modes.iter().position(inside)?;
-        let level = needed[i] + op.modes[mode].depth;
+        let level = op.modes[mode].least.max(needed[i] + op.modes[mode].depth);
         op.modes[mode].cost.get(level as usize)?;
         op.args.iter().for_each(|&a| needed[a] = needed[a].max(level));
         steps[i] = Step { mode, level, actions: vec![] };
@@ -54,7 +54,7 @@ fn lazy(graph: &PlanningGraph) -> Result<Vec<Step>, NoPlacement> {
         let ways = (0..op.modes.len()).filter_map(|mode| run(mode).map(|way| (mode, way)));
         let Some((mode, way)) = ways.min_by_key(|(_, way)| way.cost) else {
             let available = op.args.iter().flat_map(|&a| &sets[a]).filter_map(|&s| highest(s)).max();
-            let needed = op.modes.iter().map(|m| m.depth).min().unwrap_or(0);
+            let needed = op.modes.iter().map(|m| m.least).min().unwrap_or(0);
             return Err(NoPlacement::OutOfReach { operation: i, needed, available: available.unwrap_or(0) });
         };
         for (a, choice) in way.operands {
@@ -81,17 +81,16 @@ struct Way {
 fn prepare(graph: &PlanningGraph, i: usize, mode: &Mode, sets: &[Vec<u64>], is_read: bool) -> Option<Way> {
     let op = &graph.operations[i];
     let again = graph.spaces[mode.gives].bootstrap.as_ref().filter(|_| is_read).map_or(0, |b| b.from);
-    let needed = mode.depth + again;
+    let needed = mode.least.max(mode.depth + again);
     let mut way = Way { operands: vec![], level: mode.cost.len().checked_sub(1)? as u32, cost: 0 };
     for (&a, &space) in op.args.iter().zip(&mode.reads) {
-        let weight = graph.operations[a].weight;
         let done = way.operands.iter().rposition(|(b, _)| *b == a);
         let from = done.map_or(&sets[a], |d| &way.operands[d].1.sets);
-        let choice = cheapest(graph, weight, from, space, needed)?;
+        let choice = cheapest(graph, &graph.operations[a], from, space, needed)?;
         way.level = way.level.min(highest(choice.sets[space])?);
         way.cost += choice.cost;
         way.operands.push((a, choice));
     }
-    way.cost += mode.cost.get(way.level as usize).filter(|_| way.level >= mode.depth)?;
+    way.cost += mode.cost.get(way.level as usize).filter(|_| way.level >= mode.least)?;
     Some(way)
 }

@@ -1,7 +1,7 @@
 //! What a value can become: all useful ways to bootstrap and convert it, none of which another one beats.
 
 use super::Action;
-use super::graph::{Cost, PlanningGraph};
+use super::graph::{Cost, Operation, PlanningGraph};
 use super::levels::{highest, up_to};
 
 /// A way.
@@ -15,15 +15,16 @@ pub struct Choice {
     pub actions: Vec<Action>,
 }
 
-/// All ways from a value of `weight` ciphertexts that exists at `sets`.
+/// All ways from the result of an operation that exists at `sets`.
 ///
 /// Doing it at once costs no more than doing it later: prices do not change, and what exists stays.
-pub fn options(graph: &PlanningGraph, weight: u64, sets: &[u64]) -> Vec<Choice> {
+pub fn options(graph: &PlanningGraph, op: &Operation, sets: &[u64]) -> Vec<Choice> {
+    let weight = op.weight;
     let mut found = vec![Choice { sets: sets.to_vec(), cost: 0, actions: vec![] }];
     let mut at = 0;
     while at < found.len() {
         let from = found[at].clone();
-        for next in bootstraps(graph, weight, &from).into_iter().chain(conversions(graph, weight, &from)) {
+        for next in bootstraps(graph, op, &from).into_iter().chain(conversions(graph, weight, &from)) {
             if !found.iter().any(|f| beats(graph, weight, f, &next)) {
                 found.push(next);
             }
@@ -43,7 +44,7 @@ pub fn options(graph: &PlanningGraph, weight: u64, sets: &[u64]) -> Vec<Choice> 
 /// The cheapest way to have a value in a space at a level or above.
 pub fn cheapest(
     graph: &PlanningGraph,
-    weight: u64,
+    op: &Operation,
     sets: &[u64],
     space: usize,
     level: u32,
@@ -52,7 +53,7 @@ pub fn cheapest(
     if enough(sets) {
         return Some(Choice { sets: sets.to_vec(), cost: 0, actions: vec![] });
     }
-    options(graph, weight, sets).into_iter().filter(|c| enough(&c.sets)).min_by_key(|c| c.cost)
+    options(graph, op, sets).into_iter().filter(|c| enough(&c.sets)).min_by_key(|c| c.cost)
 }
 
 /// Adds a level to a set; where drops are free, all lower ones too.
@@ -60,13 +61,20 @@ pub fn with_level(graph: &PlanningGraph, space: usize, set: u64, level: u32) -> 
     if graph.spaces[space].drop.is_empty() { set | up_to(level) } else { set | 1 << level }
 }
 
-fn bootstraps(graph: &PlanningGraph, weight: u64, c: &Choice) -> Vec<Choice> {
+fn bootstraps(graph: &PlanningGraph, op: &Operation, c: &Choice) -> Vec<Choice> {
     let mut next = Vec::new();
-    for (space, s) in graph.spaces.iter().enumerate() {
+    for (space, s) in graph.spaces.iter().enumerate().filter(|_| op.refreshable) {
         let Some(bootstrap) = &s.bootstrap else { continue };
         let Some(level) = highest(c.sets[space]).filter(|&l| l >= bootstrap.from) else { continue };
+        let read = c.read(graph, op.weight, space, bootstrap.from);
         for &(target, price) in bootstrap.targets.iter().filter(|t| t.0 > level) {
-            next.push(c.then(graph, Action::Bootstrap { space, target }, space, target, weight * price));
+            next.push(read.then(
+                graph,
+                Action::Bootstrap { space, target },
+                space,
+                target,
+                op.weight * price,
+            ));
         }
     }
     next
@@ -82,19 +90,30 @@ fn conversions(graph: &PlanningGraph, weight: u64, c: &Choice) -> Vec<Choice> {
             if c.sets[way.to] >> after & 1 == 1 {
                 continue;
             }
-            let mut read = c.clone();
-            if c.sets[way.from] >> level & 1 == 0 {
-                read.cost += graph.drop_cost(way.from, weight, level);
-                read.sets[way.from] |= 1 << level;
-            }
             let action = Action::Convert { conversion, level };
-            next.push(read.then(graph, action, way.to, after, weight * price));
+            next.push(c.read(graph, weight, way.from, level).then(
+                graph,
+                action,
+                way.to,
+                after,
+                weight * price,
+            ));
         }
     }
     next
 }
 
 impl Choice {
+    /// With a copy at a level below one that exists.
+    fn read(&self, graph: &PlanningGraph, weight: u64, space: usize, level: u32) -> Choice {
+        let mut next = self.clone();
+        if self.sets[space] >> level & 1 == 0 {
+            next.cost += graph.drop_cost(space, weight, level);
+            next.sets[space] |= 1 << level;
+        }
+        next
+    }
+
     fn then(&self, graph: &PlanningGraph, action: Action, space: usize, level: u32, price: Cost) -> Choice {
         let mut next = self.clone();
         next.sets[space] = with_level(graph, space, next.sets[space], level);
@@ -124,8 +143,9 @@ mod tests {
             conversions: vec![way(0, 1), way(1, 0)],
             operations: vec![],
         };
-        let best = cheapest(&graph, 2, &[up_to(1), 0], 0, 7).unwrap();
+        let value = Operation { args: vec![], weight: 2, refreshable: true, modes: vec![] };
+        let best = cheapest(&graph, &value, &[up_to(1), 0], 0, 7).unwrap();
         assert_eq!((best.cost, best.actions.len()), (2 * (5 + 100 + 5), 3));
-        assert!(cheapest(&graph, 2, &[up_to(0), 0], 0, 7).is_none(), "no level is left for the way");
+        assert!(cheapest(&graph, &value, &[up_to(0), 0], 0, 7).is_none(), "no level is left for the way");
     }
 }

@@ -9,7 +9,7 @@ use super::order::distinct;
 /// A visit of an operation, as far as the states after it depend on it. Values are given by their position among those alive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Visit {
-    /// number of the operation's weight and modes
+    /// number of the operation's weight, modes, and whether it is refreshable
     pub kind: usize,
     /// position of every operand
     pub args: Vec<usize>,

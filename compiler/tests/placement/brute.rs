@@ -43,7 +43,7 @@ impl Brute<'_> {
         let mut all = Vec::new();
         let op = &self.graph.operations[i];
         for m in &op.modes {
-            for level in m.depth..m.cost.len() as u32 {
+            for level in m.least..m.cost.len() as u32 {
                 let (mut next, mut price, mut runs) = (values.clone(), m.cost[level as usize], true);
                 for (&a, &s) in op.args.iter().zip(&m.reads) {
                     match self.copied(&next[a], s, level, self.graph.operations[a].weight) {
@@ -69,7 +69,8 @@ impl Brute<'_> {
     }
 
     fn actions(&self, a: usize, values: &Values) -> Vec<(Values, Cost)> {
-        let weight = self.graph.operations[a].weight;
+        let op = &self.graph.operations[a];
+        let weight = op.weight;
         let mut all = Vec::new();
         let mut push = |sets: Vec<u64>, price| {
             if sets != values[a] {
@@ -79,12 +80,12 @@ impl Brute<'_> {
             }
         };
         for (s, space) in self.graph.spaces.iter().enumerate() {
-            let top = values[a][s].checked_ilog2();
-            if let Some(b) = space.bootstrap.as_ref().filter(|b| top.is_some_and(|t| t >= b.from)) {
+            let Some(b) = space.bootstrap.as_ref().filter(|_| op.refreshable) else { continue };
+            if let Some((read, copy)) = self.copied(&values[a], s, b.from, weight) {
                 for &(target, price) in &b.targets {
-                    let mut sets = values[a].clone();
+                    let mut sets = read.clone();
                     sets[s] = self.exists(s, sets[s], target);
-                    push(sets, weight * price);
+                    push(sets, copy + weight * price);
                 }
             }
         }

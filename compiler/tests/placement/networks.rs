@@ -18,7 +18,11 @@ impl Net {
     }
     fn op(&mut self, depth: u32, args: &[usize]) -> usize {
         let cost = vec![0; self.top as usize + 1];
-        self.graph.add(args, 1, vec![Mode { reads: vec![0; args.len()], gives: 0, depth, cost }])
+        self.graph.add(
+            args,
+            1,
+            vec![Mode { reads: vec![0; args.len()], gives: 0, depth, least: depth, cost }],
+        )
     }
     fn relu(&mut self, x: usize) -> usize {
         let sign = [4, 4, 5].into_iter().fold(x, |y, depth| self.op(depth, &[y]));
@@ -112,6 +116,7 @@ fn encoder(layers: usize, second: bool) -> PlanningGraph {
             reads: vec![s; args.len()],
             gives: s,
             depth,
+            least: depth,
             cost: vec![price; SPACES[s].0 as usize + 1],
         };
         let mut modes = vec![mode(1, depth, if product { 40 } else { 8 })];

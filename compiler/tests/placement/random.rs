@@ -74,14 +74,16 @@ pub fn graph(r: &mut Random, shape: Shape) -> PlanningGraph {
         for s in (0..shape.spaces).filter(|&s| only >= shape.spaces || s == only) {
             let depth = if arity == 0 { 0 } else { r.of(&[0, 1, 1, 2]) };
             let cost = rising(r, shape.top, 10, slope);
-            modes.push(Mode { reads: vec![s; arity], gives: s, depth, cost });
+            let least = depth + r.of(&[0, 0, 0, 1]);
+            modes.push(Mode { reads: vec![s; arity], gives: s, depth, least, cost });
         }
         if shape.spaces > 1 && arity == 2 && r.below(3) == 0 {
             // a product of values in different layouts
             let cost = rising(r, shape.top, 10, slope);
-            modes.push(Mode { reads: vec![0, 1], gives: r.below(2) as usize, depth: 1, cost });
+            modes.push(Mode { reads: vec![0, 1], gives: r.below(2) as usize, depth: 1, least: 1, cost });
         }
-        g.add(&args, r.of(&[1, 1, 2, 5]), modes);
+        let i = g.add(&args, r.of(&[1, 1, 2, 5]), modes);
+        g.operations[i].refreshable = r.below(4) > 0;
     }
     g
 }
