@@ -76,6 +76,15 @@ pub struct PlanArgs {
     /// Refuse plans that need more memory, as in 16GiB or 500MB
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
+    /// Bootstrap where a program is too deep otherwise, or never [default: the program's, or auto]
+    #[arg(long, value_enum, value_name = "WHETHER")]
+    pub bootstrap: Option<BootstrapArg>,
+    /// How levels and bootstraps are chosen
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "exact")]
+    pub policy: PolicyArg,
+    /// Plan for the machine that `fhec bench --calibrate` described here [default: the one fhec comes with]
+    #[arg(long, value_name = "PATH")]
+    pub machine: Option<PathBuf>,
     /// Take a small INSECURE ring, for trials only
     #[arg(long)]
     pub toy: bool,
@@ -89,6 +98,9 @@ impl PlanArgs {
             (self.security.is_some(), "--security"),
             (self.precision.is_some(), "--precision"),
             (self.memory.is_some(), "--memory"),
+            (self.bootstrap.is_some(), "--bootstrap"),
+            (self.machine.is_some(), "--machine"),
+            (self.policy != PolicyArg::Exact, "--policy"),
             (self.toy, "--toy"),
         ];
         options.into_iter().find(|o| o.0).map(|o| o.1)
@@ -105,6 +117,23 @@ pub enum SchemeArg {
     Gl,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BootstrapArg {
+    /// where the program is too deep otherwise
+    Auto,
+    /// never
+    Off,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum PolicyArg {
+    /// the least cost, proved or bounded
+    #[default]
+    Exact,
+    /// as late as possible
+    Greedy,
+}
+
 #[derive(Args)]
 pub struct CompileArgs {
     /// The program
@@ -114,7 +143,7 @@ pub struct CompileArgs {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub plan: PlanArgs,
-    /// Print the plan (text), its JSON, or the graph it was made from, on standard output
+    /// Print the plan (text, JSON, a graph in DOT, an HTML page), or the graph it was made from, on standard output
     #[arg(long, value_enum, value_name = "FORM")]
     pub emit: Option<Emit>,
 }
@@ -127,6 +156,20 @@ pub enum Emit {
     Json,
     /// the graph as text
     Ir,
+    /// the plan as a graph in the DOT language
+    Dot,
+    /// the plan as a page: graph, levels, bootstraps, memory, costs
+    Html,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExplainForm {
+    /// words
+    Text,
+    /// a graph in the DOT language
+    Dot,
+    /// a page: graph, levels, bootstraps, memory, costs
+    Html,
 }
 
 #[derive(Args)]
@@ -135,6 +178,9 @@ pub struct ExplainArgs {
     pub file: PathBuf,
     #[command(flatten)]
     pub plan: PlanArgs,
+    /// How to explain it, on standard output
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub emit: ExplainForm,
 }
 
 #[derive(Args)]
@@ -252,6 +298,9 @@ pub struct BenchArgs {
     /// log2 of the ring dimension of CKKS operations [default: the smallest that is secure]
     #[arg(long, value_name = "LOG2")]
     pub log_dimension: Option<u32>,
+    /// Measure what arithmetic costs on this machine, about a minute, and write it here for `--machine`
+    #[arg(long, value_name = "PATH", conflicts_with = "name")]
+    pub calibrate: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

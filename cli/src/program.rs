@@ -1,14 +1,16 @@
 //! A program or a compiled plan, as `run` and `explain` take either.
 
-use crate::args::{PlanArgs, SchemeArg};
+use crate::args::{BootstrapArg, PlanArgs, PolicyArg, SchemeArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::loader::FileLoader;
+use compiler::cost::machine::Machine;
 use compiler::diag::Diagnostics;
 use compiler::driver::{self, Compiled, Options};
 use compiler::interpret::{OutOfRange, check_inputs, interpret};
+use compiler::placement::Policy;
 use compiler::source::Sources;
-use grammar::ast::SchemeChoice;
+use grammar::ast::{BootstrapChoice, SchemeChoice};
 use plan::{Plan, Tensor};
 use runtime::exec::clear::simulate;
 use runtime::files;
@@ -33,7 +35,7 @@ pub fn read(file: &Path) -> Result<(Sources, Diagnostics), Failure> {
 /// Compiles a program; warnings go to standard error.
 pub fn compile(file: &Path, args: &PlanArgs, console: &Console) -> Result<(Sources, Compiled), Failure> {
     let (sources, found) = read(file)?;
-    match driver::compile(&sources, found, &FileLoader, &options(args)) {
+    match driver::compile(&sources, found, &FileLoader, &options(args)?) {
         Ok(compiled) => {
             console.diagnostics(&compiled.warnings, &sources);
             Ok((sources, compiled))
@@ -42,14 +44,30 @@ pub fn compile(file: &Path, args: &PlanArgs, console: &Console) -> Result<(Sourc
     }
 }
 
-fn options(args: &PlanArgs) -> Options {
+fn options(args: &PlanArgs) -> Result<Options, Failure> {
     let scheme = args.scheme.map(|s| match s {
         SchemeArg::Auto => SchemeChoice::Auto,
         SchemeArg::Ckks => SchemeChoice::Ckks,
         SchemeArg::Gl => SchemeChoice::Gl,
     });
     let PlanArgs { security, precision, memory, toy, .. } = *args;
-    Options { scheme, security, precision, memory, toy }
+    let rates = args.machine.as_deref().map(machine).transpose()?.map(|m| m.rates);
+    let bootstrap = args.bootstrap.map(|b| match b {
+        BootstrapArg::Auto => BootstrapChoice::Auto,
+        BootstrapArg::Off => BootstrapChoice::Off,
+    });
+    let policy = match args.policy {
+        PolicyArg::Exact => Policy::Exact,
+        PolicyArg::Greedy => Policy::Greedy,
+    };
+    Ok(Options { scheme, security, precision, memory, toy, bootstrap, policy, rates })
+}
+
+/// Reads the description of a machine.
+fn machine(path: &Path) -> Result<Machine, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
+    Machine::from_json(&text).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))
 }
 
 impl Program {

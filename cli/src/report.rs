@@ -63,6 +63,17 @@ fn levels(plan: &Plan) -> (u32, u32) {
     (inputs.max().unwrap_or(0), outputs.min().unwrap_or(0))
 }
 
+/// Number of bootstraps of values.
+fn bootstraps(plan: &Plan) -> usize {
+    plan.nodes.iter().filter(|n| matches!(n.op, Op::Bootstrap { .. })).count()
+}
+
+/// `proved`, or the largest part of the cost that another placement of levels and bootstraps could save.
+fn optimal(plan: &Plan) -> Value {
+    let o = &plan.estimate.optimality;
+    if o.proved() { json!("proved") } else { json!(o.gap()) }
+}
+
 /// What a plan is, in the fields that `run` and `compile` share.
 pub fn plan_json(plan: &Plan) -> Value {
     let p = &plan.params;
@@ -83,7 +94,12 @@ pub fn plan_json(plan: &Plan) -> Value {
             "max_log_qp": max_log_pq(p.ring.degree(), p.security.bits),
         },
         "levels": {"start": start, "end": end, "used": plan.estimate.levels_used, "top": p.top().0},
-        "bootstraps": 0,
+        "bootstraps": bootstraps(plan),
+        "optimal": optimal(plan),
+        "cost": {
+            "planned": plan.estimate.optimality.cost, "lower_bound": plan.estimate.optimality.lower_bound,
+            "greedy": plan.estimate.optimality.greedy,
+        },
         "keys": {
             "rotation": plan.keys.iter().filter(|k| matches!(k.kind, plan::KeyKind::Rotate(_))).count(),
             "relinearization": plan.keys.iter().filter(|k| k.kind == plan::KeyKind::Relinearize).count(),
@@ -110,13 +126,18 @@ pub fn plan_text(plan: &Plan) -> String {
     let e = &plan.estimate;
     format!(
         "plan       {} in {}, ring {}, dimension {}\n{security}\n\
-         levels     {} used, from {start} to {end}; no bootstrap\n\
+         levels     {} used, from {start} to {end}; {}\n\
          estimate   {} key switches, keys {}, peak memory {}",
         plan.program,
         plan.geometry.scheme.name(),
         p.ring,
         p.ring.degree(),
         e.levels_used,
+        match bootstraps(plan) {
+            0 => "no bootstrap".to_string(),
+            1 => "1 bootstrap".to_string(),
+            n => format!("{n} bootstraps"),
+        },
         e.key_switches,
         e.key_bytes,
         e.peak_bytes

@@ -1,6 +1,7 @@
 //! The pipeline on one screen: text, graph, arithmetic graph, plan; every stage verified before the next.
 
 use crate::analysis::range::overflows;
+use crate::cost::machine::SchemeRates;
 use crate::diag::{Code, Diagnostic, Diagnostics, Label};
 use crate::from_ast::{Program, build};
 use crate::ir::Graph;
@@ -8,8 +9,9 @@ use crate::ir::verify::{verify, verify_arithmetic};
 use crate::lower::error::{INTERNAL, PlanError};
 use crate::lower::{Planned, Subject, Target, assumptions, hopeless, plan_scheme};
 use crate::passes::{ArithmeticGraph, arithmetic};
+use crate::placement::Policy;
 use crate::source::{FileId, Loader, Sources};
-use grammar::ast::SchemeChoice;
+use grammar::ast::{BootstrapChoice, SchemeChoice};
 use plan::{Bytes, Scheme};
 
 /// The predicted error of an output is larger than its precision.
@@ -28,6 +30,12 @@ pub struct Options {
     pub memory: Option<u64>,
     /// a small ring without any security
     pub toy: bool,
+    /// whether values may be bootstrapped
+    pub bootstrap: Option<BootstrapChoice>,
+    /// how levels and bootstraps are chosen
+    pub policy: Policy,
+    /// what arithmetic costs; None is the default machine
+    pub rates: Option<SchemeRates>,
 }
 
 /// A plan with everything a report wants to know.
@@ -81,7 +89,7 @@ pub fn compile(
     let target = target(&program, options);
     let schemes = schemes(&program, options);
     if errors.has_errors() {
-        let deep = hopeless(subject, schemes[0], &target);
+        let deep = schemes.last().map_or(vec![], |&s| hopeless(subject, s, &target));
         deep.iter()
             .filter(|e| matches!(e, PlanError::TooDeep { .. }))
             .for_each(|e| errors.push(e.diagnostic()));
@@ -113,7 +121,9 @@ fn arithmetic_form(program: &Program) -> (Diagnostics, Option<ArithmeticGraph>) 
 
 fn target(program: &Program, options: &Options) -> Target {
     let security = options.security.or(program.directives.security).unwrap_or(Target::default().security);
-    Target { security, toy: options.toy, ..Target::default() }
+    let bootstrap = options.bootstrap.or(program.directives.bootstrap) != Some(BootstrapChoice::Off);
+    let rates = options.rates.unwrap_or_default();
+    Target { security, toy: options.toy, bootstrap, policy: options.policy, rates, ..Target::default() }
 }
 
 fn schemes(program: &Program, options: &Options) -> Vec<Scheme> {

@@ -2,7 +2,8 @@
 
 use compiler::diag::Diagnostics;
 use compiler::driver::{Compiled, Options, check, compile};
-use compiler::explain::explain;
+use compiler::explain::{dot, explain, page};
+use compiler::placement::Policy;
 use compiler::source::{MemoryLoader, Sources};
 use grammar::ast::SchemeChoice;
 use plan::Scheme;
@@ -102,4 +103,33 @@ fn imprecise_outputs_are_warned_of() {
     let precision = Options { precision: Some(0.5), ..Options::default() };
     let relaxed = compiled(text, &precision).unwrap();
     assert_eq!(relaxed.planned.plan.outputs[0].precision, 0.5);
+}
+
+#[test]
+fn plans_are_drawn() {
+    let compiled = compiled(ATTENTION, &Options::default()).unwrap();
+    let plan = &compiled.planned.plan;
+    let text = explain(&compiled);
+    assert!(text.contains("proved") && text.contains("greedy"), "{text}");
+    let graph = dot(plan);
+    assert!(graph.starts_with("digraph") && graph.matches(" -> ").count() >= plan.nodes.len() - 3);
+    let html = page(&compiled);
+    for part in ["<svg", "Levels over time", "Memory", "Cost by operation", "Graph", "</html>"] {
+        assert!(html.contains(part), "{part}");
+    }
+    assert!(
+        !html.contains("http://")
+            || html.matches("http://").count() == html.matches("http://www.w3.org").count()
+    );
+    assert!(!html.contains("<script") && !html.contains("src="));
+}
+
+#[test]
+fn exact_levels_cost_no_more_than_greedy_ones() {
+    let greedy = Options { policy: Policy::Greedy, ..Options::default() };
+    let (exact, greedy) =
+        (compiled(ATTENTION, &Options::default()).unwrap(), compiled(ATTENTION, &greedy).unwrap());
+    let of = |c: &Compiled| c.planned.plan.estimate.optimality;
+    assert!(of(&exact).proved());
+    assert!(of(&exact).cost <= of(&greedy).cost && of(&greedy).greedy == Some(of(&greedy).cost));
 }

@@ -137,13 +137,18 @@ fn chain(depth: usize) -> Program {
     p
 }
 
+/// No bootstraps.
+fn off() -> Target {
+    Target { bootstrap: false, ..Target::default() }
+}
+
 #[test]
 fn too_deep_is_rejected_at_once() {
     for scheme in BOTH {
         let start = Instant::now();
         let program = chain(500).arithmetic();
         let subject = Subject { program: &program, source: "" };
-        let error = plan_scheme(subject, scheme, &Target::default()).unwrap_err();
+        let error = plan_scheme(subject, scheme, &off()).unwrap_err();
         let PlanError::TooDeep { needed_levels, available_levels, needed_bits, available_bits, .. } = error
         else {
             panic!("{error}")
@@ -171,7 +176,7 @@ fn overflow_and_depth_are_reported_together() {
     }
     p.output(a, 1e-3);
     let program = p.arithmetic();
-    let errors = hopeless(Subject { program: &program, source: "" }, Scheme::Ckks, &Target::default());
+    let errors = hopeless(Subject { program: &program, source: "" }, Scheme::Ckks, &off());
     assert_eq!(errors.len(), 2);
     assert!(errors[0].to_string().contains("overflow"));
     assert!(matches!(errors[1], PlanError::TooDeep { needed_levels: 300, .. }));
@@ -218,4 +223,19 @@ fn toy_rings_are_small_and_say_so() {
         assert!(plan.params.insecure && plan.params.ring.degree() <= 4096);
         assert!(plan.to_string().contains("security NONE"));
     }
+}
+
+#[test]
+fn deep_programs_are_bootstrapped_in_ckks() {
+    let program = chain(60).arithmetic();
+    let subject = Subject { program: &program, source: "" };
+    let planned = plan_scheme(subject, Scheme::Ckks, &Target::default()).unwrap();
+    let bootstraps = count(&planned.plan, |o| matches!(o, PlanOp::Bootstrap { .. }));
+    let cost = planned.plan.estimate.optimality;
+    assert!((2..=12).contains(&bootstraps), "{}", planned.plan);
+    assert!(cost.greedy.is_none_or(|g| g >= cost.cost) && cost.lower_bound <= cost.cost);
+    assert!(
+        planned.plan.params.log_pq() <= security::max_log_pq(planned.plan.params.ring.degree(), 128).unwrap()
+    );
+    assert!(plan_scheme(subject, Scheme::Gl, &Target::default()).is_err());
 }

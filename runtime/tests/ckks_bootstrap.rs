@@ -1,7 +1,7 @@
 //! Plans with bootstraps, written by hand: in clear, in their books, encrypted, and through key files.
 
 use plan::bootstrap::{BootstrapSet, SETS, SLOTS_TO_COEFFS, toy_set};
-use plan::plan::{Constant, Estimate, FORMAT, Input, Output};
+use plan::plan::{Constant, Estimate, FORMAT, Input, Optimality, Output};
 use plan::verify::verify;
 use plan::{Bytes, Form, Geometry, KeyKind, Level, Node, NodeId, Op, Plan, Secrecy, Tensor};
 use runtime::exec::ckks::CkksScheme;
@@ -28,8 +28,13 @@ fn iterated_squares(set: &BootstrapSet, levels: u32, steps: usize) -> Plan {
         high: 1.0,
         line: 1,
     };
-    let estimate =
-        Estimate { key_switches: 0, key_bytes: Bytes(0), peak_bytes: Bytes(0), levels_used: top.0 };
+    let estimate = Estimate {
+        key_switches: 0,
+        key_bytes: Bytes(0),
+        peak_bytes: Bytes(0),
+        levels_used: top.0,
+        optimality: Optimality::default(),
+    };
     let mut plan = Plan {
         format: FORMAT,
         program: "iterated".into(),

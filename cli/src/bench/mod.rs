@@ -1,6 +1,7 @@
 //! `fhec bench`: primitives at secure parameters, timed, and checked against the same operation in clear.
 
 mod bootstrap;
+mod calibrate;
 mod ckks;
 mod gl;
 mod measure;
@@ -20,6 +21,9 @@ use serde_json::{Value, json};
 use setting::{Problem, Setting};
 
 pub fn run(args: &BenchArgs, console: &Console) -> Result<(), Failure> {
+    if let Some(path) = &args.calibrate {
+        return calibrate::calibrate(path, console);
+    }
     let all = [
         BenchName::Ntt,
         BenchName::GlMatmul,

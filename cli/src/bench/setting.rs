@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use compiler::cost::CostModel;
 use compiler::params::{moduli::Demand, select};
-use plan::plan::{Estimate, FORMAT};
+use plan::plan::{Estimate, FORMAT, Optimality};
 use plan::prime::{is_prime, nearest_prime};
 use plan::{Bytes, Geometry, Key, KeyKind, Level, Params, Plan, RingSpec, Scheme as SchemeName};
 use runtime::exec::scheme::generate_keys;
@@ -144,7 +144,13 @@ pub fn empty_plan(params: Params, geometry: Geometry) -> Plan {
         outputs: vec![],
         keys: vec![],
         assumptions: vec![],
-        estimate: Estimate { key_switches: 0, key_bytes: none, peak_bytes: none, levels_used: 0 },
+        estimate: Estimate {
+            key_switches: 0,
+            key_bytes: none,
+            peak_bytes: none,
+            levels_used: 0,
+            optimality: Optimality::default(),
+        },
     }
 }
 

@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::program;
 use crate::report::{plan_json, plan_text};
+use compiler::explain::{dot, page};
 use runtime::files;
 use serde_json::json;
 use std::time::Instant;
@@ -21,6 +22,8 @@ pub fn run(args: &CompileArgs, console: &Console) -> Result<(), Failure> {
         Some(Emit::Plan) => console.result(&plan.to_string()),
         Some(Emit::Json) => console.result(&plan.to_json()),
         Some(Emit::Ir) => console.result(&compiled.arithmetic.graph.to_string()),
+        Some(Emit::Dot) => console.result(&dot(plan)),
+        Some(Emit::Html) => console.result(&page(&compiled)),
         None => console.say(&plan_text(plan)),
     }
     if plan.params.insecure {
@@ -37,6 +40,8 @@ pub fn run(args: &CompileArgs, console: &Console) -> Result<(), Failure> {
         Some(Emit::Plan) => object["text"] = json!(plan.to_string()),
         Some(Emit::Ir) => object["text"] = json!(compiled.arithmetic.graph.to_string()),
         Some(Emit::Json) => object["plan_json"] = json!(plan),
+        Some(Emit::Dot) => object["dot"] = json!(dot(plan)),
+        Some(Emit::Html) => object["html"] = json!(page(&compiled)),
         None => {}
     }
     console.object(&object);

@@ -1,13 +1,13 @@
 //! `fhec explain`: why a plan is as it is.
 
-use crate::args::ExplainArgs;
+use crate::args::{ExplainArgs, ExplainForm};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::program::Program;
 use crate::report::plan_json;
 use compiler::analysis::level::deepest_path;
 use compiler::driver::Compiled;
-use compiler::explain::{explain, explain_plan};
+use compiler::explain::{dot, explain, explain_plan, html, page};
 use compiler::source::{FileId, Sources};
 use plan::{NodeId, Plan};
 use serde_json::{Value, json};
@@ -19,8 +19,13 @@ pub fn run(args: &ExplainArgs, console: &Console) -> Result<(), Failure> {
         Some((_, compiled)) => explain(compiled),
         None => explain_plan(plan),
     };
-    console.result(&text);
-    if console.verbose() {
+    let source = program.source.as_ref().map(|(_, compiled)| compiled);
+    match args.emit {
+        ExplainForm::Text => console.result(&text),
+        ExplainForm::Dot => console.result(&dot(plan)),
+        ExplainForm::Html => console.result(&source.map_or_else(|| html(plan, &text, None), page)),
+    }
+    if console.verbose() && args.emit == ExplainForm::Text {
         console.say(&format!("\n{plan}"));
     }
     let mut object = plan_json(plan);

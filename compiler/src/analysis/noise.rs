@@ -37,6 +37,8 @@ pub struct NoiseModel {
     pub scale: f64,
     /// digits of a key switch at the highest level
     pub digits: f64,
+    /// error of a bootstrapped value up to 1
+    pub bootstrap: f64,
 }
 
 impl NoiseModel {
@@ -178,7 +180,7 @@ impl Run<'_> {
         let mut track = Track { value: vec![], noise: vec![], error: vec![] };
         let args: Vec<&Track> = node.args.iter().filter_map(|a| tracks[a.index()].as_ref()).collect();
         let added = self.added(i, sim);
-        let error = if matches!(node.op, Op::Adjust) { 0.0 } else { origin.error };
+        let error = if matches!(node.op, Op::Adjust | Op::Bootstrap { .. }) { 0.0 } else { origin.error };
         for k in 0..self.count {
             let value = self.value(i, &args, k)?.map(|x| keep(x, origin.range));
             let (mut noise, mut wrong) =
@@ -259,6 +261,7 @@ impl Run<'_> {
             Op::Input(_) => vec![m.fresh()],
             Op::AddClear => vec![m.encode()],
             Op::Flip => vec![m.key_switch()],
+            Op::Bootstrap { log_bound } => vec![m.bootstrap * libm::exp2(f64::from(*log_bound))],
             Op::MulClear | Op::Combine { .. } | Op::Adjust => vec![m.rounding(), m.encode() * rms(0)],
             // the digits of the key switch stand at the product's scale: the rescale divides them away
             Op::Mul => vec![m.rounding()],
@@ -320,7 +323,7 @@ mod tests {
 
     #[test]
     fn formulas_at_known_sizes() {
-        let m = NoiseModel { degree: 32768.0, scale: 0.5_f64.sqrt(), digits: 1.0 };
+        let m = NoiseModel { degree: 32768.0, scale: 0.5_f64.sqrt(), digits: 1.0, bootstrap: 0.0 };
         assert!((m.rounding() / 7724.0 - 1.0).abs() < 1e-3, "{}", m.rounding());
         assert!((m.fresh() / (3.2 * 181.02 * 209.02) - 1.0).abs() < 1e-3, "{}", m.fresh());
         assert!(m.key_switch() > m.rounding() && m.encode() < m.rounding());

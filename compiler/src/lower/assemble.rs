@@ -24,8 +24,12 @@ impl Planner<'_> {
         encrypted.map(wish).collect()
     }
 
-    /// An input as plans declare it.
-    pub(super) fn input(&self, i: &InputDecl) -> Input {
+    /// The inputs as plans declare them.
+    pub(super) fn inputs(&self) -> Vec<Input> {
+        self.program.graph.inputs.iter().map(|i| self.input(i)).collect()
+    }
+
+    fn input(&self, i: &InputDecl) -> Input {
         Input {
             name: i.name.clone(),
             secrecy: i.secrecy,
@@ -43,12 +47,11 @@ impl Planner<'_> {
         sim: Simulation,
         parameters: Params,
         inputs: Vec<Input>,
-        cost: &CostModel,
+        model: &CostModel,
     ) -> Result<Planned, PlanError> {
         let factor = libm::exp2(NOMINAL_LOG_SCALE) / parameters.scale_at(parameters.top());
-        let model =
-            CostModel { special: parameters.special.len() as f64, digit: parameters.digit as f64, ..*cost };
-        let keys = estimate::fitting(estimate::keys(&s), &parameters, &s.draft.geometry);
+        let keys = estimate::fitting(estimate::keys(&s, &parameters), &parameters, &s.draft.geometry);
+        let costs = estimate::costs(&s, &parameters, model);
         let mut nodes = s.nodes.clone();
         for (i, node) in nodes.iter_mut().enumerate() {
             if let Form::Cipher { noise, .. } = &mut node.form {
@@ -63,13 +66,13 @@ impl Planner<'_> {
             constants: s.draft.constants.clone(),
             nodes,
             outputs: self.outputs(&s, &sim, factor),
-            estimate: estimate::estimate(&s, &keys, &parameters, &model),
+            estimate: estimate::estimate(&s, &keys, &parameters, model),
             keys,
             assumptions: assumptions(&self.program.graph, self.source),
             params: parameters,
         };
         plan::verify::verify(&plan)?;
-        Ok(Planned { cost: estimate::cost(&s, &model), plan })
+        Ok(Planned { cost: s.optimality.cost as f64, costs, plan })
     }
 
     fn outputs(&self, s: &Schedule, sim: &Simulation, factor: f64) -> Vec<Output> {

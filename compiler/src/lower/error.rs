@@ -25,7 +25,7 @@ pub enum PlanError {
     /// The modulus for the levels is beyond every secure ring.
     #[error(
         "the program needs {needed_levels} levels ({needed_bits:.0} bits of modulus) in {}, {available_levels} levels \
-         ({available_bits:.0} bits) are available without bootstrapping", .scheme.name()
+         ({available_bits:.0} bits) are available without a bootstrap", .scheme.name()
     )]
     TooDeep {
         /// scheme that was tried
@@ -42,8 +42,22 @@ pub enum PlanError {
         degree: usize,
         /// bits of security asked for
         security: u32,
+        /// whether bootstraps are switched off
+        off: bool,
         /// places of the operations on the deepest path, last one first
         path: Vec<Span>,
+    },
+    /// An operation needs more levels than there are after a bootstrap.
+    #[error(
+        "this needs a value at level {needed}, bootstraps or not, the highest that can be had is {available}"
+    )]
+    OutOfReach {
+        /// level of its operands
+        needed: u32,
+        /// highest they can have
+        available: u32,
+        /// the operation
+        span: Option<Span>,
     },
     /// A value cannot be carried at the smallest useful scale.
     #[error(
@@ -112,10 +126,28 @@ pub enum PlanError {
     Verify(#[from] VerifyError),
 }
 
+/// What makes a program fit that is too deep, the cheapest first.
+fn ways_out(needed: u32, available: u32, scheme: Scheme, off: bool) -> Vec<String> {
+    let refresh = match (scheme, off) {
+        (_, true) => "let values be bootstrapped with `bootstrap auto` or --bootstrap auto, in CKKS",
+        (Scheme::Gl, false) => "take CKKS, which can bootstrap, with `scheme ckks` or --scheme ckks",
+        (Scheme::Ckks, false) => {
+            "cut the program in parts that decrypt between them: bootstraps would take days"
+        }
+    };
+    let over = needed.saturating_sub(available);
+    vec![
+        "ask for a coarser precision: smaller scales leave room for more levels".to_string(),
+        refresh.to_string(),
+        format!("save {over} levels: fewer products in a row, approximations of a lower degree"),
+    ]
+}
+
 impl PlanError {
     fn place(&self) -> (Code, Option<Span>) {
         match self {
             PlanError::TooDeep { path, .. } => (TOO_DEEP, path.first().copied()),
+            PlanError::OutOfReach { span, .. } => (TOO_DEEP, *span),
             PlanError::Overflow { span, .. } => (OVERFLOW, *span),
             PlanError::TooWide { span, .. } => (TOO_WIDE, *span),
             PlanError::TooLarge { span, .. } => (TOO_LARGE, *span),
@@ -132,7 +164,16 @@ impl PlanError {
         let primary = Label::main(span.unwrap_or_default(), self.label());
         let mut diagnostic = Diagnostic::error(code, self.to_string(), primary);
         match self {
-            PlanError::TooDeep { path, degree, security, .. } => {
+            PlanError::TooDeep {
+                path,
+                degree,
+                security,
+                needed_levels,
+                available_levels,
+                scheme,
+                off,
+                ..
+            } => {
                 let mut distinct: Vec<Span> = Vec::new();
                 path.iter().filter(|s| Some(**s) != span).for_each(|s| {
                     if !distinct.contains(s) {
@@ -143,19 +184,26 @@ impl PlanError {
                     diagnostic = diagnostic.with_label(Label::main(s, "on the deepest path"));
                 }
                 diagnostic = diagnostic
-                    .with_note(format!("largest ring: dimension {degree} at {security} bits of security"))
-                    .with_help(
-                        "fewer multiplications in a row, approximations of a lower degree, or a coarser precision make it fit; \
-                         bootstrapping, which would refresh levels, is not available",
-                    );
+                    .with_note(format!("largest ring: dimension {degree} at {security} bits of security"));
+                for way in ways_out(*needed_levels, *available_levels, *scheme, *off) {
+                    diagnostic = diagnostic.with_help(way);
+                }
             }
             PlanError::Overflow { .. } => {
                 diagnostic =
                     diagnostic.with_help("scale the data down, or state a tighter range with `in [a, b]`");
             }
+            PlanError::OutOfReach { .. } => {
+                diagnostic = diagnostic
+                    .with_help("state a tighter range with `in [a, b]`: large values need high levels, and beyond 2^20 no bootstrap")
+                    .with_help("approximate with a lower degree, which takes fewer levels at once");
+            }
             PlanError::TooWide { .. } => diagnostic = diagnostic.with_help("cut the product into blocks"),
             PlanError::Memory { .. } => {
-                diagnostic = diagnostic.with_help("allow more with --memory, or cut the batch");
+                diagnostic = diagnostic
+                    .with_help("allow more with --memory")
+                    .with_help("take the other scheme with --scheme: `fhec explain` says what it needs")
+                    .with_help("cut the batch: keys stay as large, values and masks shrink with it");
             }
             _ => {}
         }
@@ -165,6 +213,7 @@ impl PlanError {
     fn label(&self) -> &'static str {
         match self {
             PlanError::TooDeep { .. } => "this operation sets the depth",
+            PlanError::OutOfReach { .. } => "this operation",
             PlanError::Overflow { .. } => "this value overflows",
             PlanError::TooWide { .. } => "this product",
             PlanError::TooLarge { .. } => "this map",

@@ -1,4 +1,4 @@
-//! Switch keys of a plan, exactly, and what a run will take: key switches, bytes, cost.
+//! Switch keys of a plan, exactly, and what a run will take: key switches, bytes.
 
 use super::schedule::Schedule;
 use crate::cost::CostModel;
@@ -8,8 +8,12 @@ use plan::{Bytes, Geometry, Key, KeyKind, Level, Op, Params};
 use std::collections::BTreeMap;
 
 /// The keys that the operations of a schedule need, each up to the highest level it is used at.
-pub fn keys(s: &Schedule) -> Vec<Key> {
+pub fn keys(s: &Schedule, params: &Params) -> Vec<Key> {
     let mut keys: BTreeMap<KeyKind, Level> = BTreeMap::new();
+    let mut want = |kind: KeyKind, level: Level| {
+        let highest = keys.entry(kind).or_insert(level);
+        *highest = level.max(*highest);
+    };
     for i in 0..s.nodes.len() {
         let Some(level) = s.working_level(i) else { continue };
         let kinds = match &s.nodes[i].op {
@@ -21,12 +25,13 @@ pub fn keys(s: &Schedule) -> Vec<Key> {
                 let product = (*op == Op::MatMul).then_some(KeyKind::Product);
                 shifts.map(|&shift| KeyKind::Rotate(shift)).chain(product).collect()
             }
+            Op::Bootstrap { .. } => {
+                params.bootstrap_keys().into_iter().for_each(|k| want(k.kind, k.level));
+                vec![]
+            }
             _ => vec![],
         };
-        for kind in kinds {
-            let highest = keys.entry(kind).or_insert(level);
-            *highest = level.max(*highest);
-        }
+        kinds.into_iter().for_each(|kind| want(kind, level));
     }
     keys.into_iter().map(|(kind, level)| Key { kind, level }).collect()
 }
@@ -52,7 +57,7 @@ pub fn fitting(keys: Vec<Key>, params: &Params, geometry: &Geometry) -> Vec<Key>
     fitting.into_iter().map(|(kind, level)| Key { kind, level }).collect()
 }
 
-/// Key switches of base-ring ciphertexts by the level of the operand.
+/// Key switches of base-ring ciphertexts by the level of the operand; those of bootstraps are not among them.
 pub fn switches_by_level(s: &Schedule, cost: &CostModel) -> Vec<u64> {
     let mut switches = vec![0; s.top as usize + 1];
     for i in 0..s.nodes.len() {
@@ -64,20 +69,34 @@ pub fn switches_by_level(s: &Schedule, cost: &CostModel) -> Vec<u64> {
 }
 
 fn operation_switches(s: &Schedule, i: usize, cost: &CostModel) -> u64 {
-    let kernel = s.origin(i).kernel.as_deref().filter(|_| s.nodes[i].op != Op::Adjust);
-    cost.key_switches(&s.nodes[i].op, kernel, s.ciphertexts(i), &s.draft.geometry, s.inner(i))
+    cost.key_switches(&s.nodes[i].op, s.kernel(i), s.ciphertexts(i), &s.draft.geometry, s.inner(i))
 }
 
-/// Cost of a run in multiply-adds.
-pub fn cost(s: &Schedule, model: &CostModel) -> f64 {
+/// Nanoseconds of every node.
+pub fn costs(s: &Schedule, params: &Params, model: &CostModel) -> Vec<f64> {
     let of = |i: usize| {
-        let node = &s.nodes[i];
-        let level = s.working_level(i).filter(|_| !matches!(node.op, Op::Input(_)))?;
-        let kernel = s.origin(i).kernel.as_deref().filter(|_| node.op != Op::Adjust);
-        let limbs = level.limbs() as f64;
-        Some(model.operation(&node.op, kernel, s.ciphertexts(i), limbs, &s.draft.geometry, s.inner(i)))
+        let (node, cts) = (&s.nodes[i], s.ciphertexts(i) as f64);
+        match (&node.op, s.working_level(i)) {
+            (_, None) | (Op::Input(_), _) => 0.0,
+            (Op::Adjust, Some(level)) => cts * model.adjust(level.limbs() as f64),
+            (Op::Bootstrap { .. }, Some(_)) => {
+                cts * model.bootstrap(params, node.level().unwrap_or(Level(0)))
+            }
+            (_, Some(level)) => model.node(&s.draft, s.of[i], level.limbs() as f64),
+        }
     };
-    (0..s.nodes.len()).filter_map(of).fold(0.0, |sum, c| sum + c)
+    (0..s.nodes.len()).map(of).collect()
+}
+
+/// Key switches of all bootstraps.
+fn bootstrap_switches(s: &Schedule, params: &Params) -> u64 {
+    let bootstraps = (0..s.nodes.len()).filter(|&i| matches!(s.nodes[i].op, Op::Bootstrap { .. }));
+    let of = |i: usize| {
+        let target = s.nodes[i].level().unwrap_or(Level(0));
+        let switches = params.bootstrap_switches(target).iter().map(|(_, n)| n).sum::<u64>();
+        switches * s.ciphertexts(i) as u64
+    };
+    bootstraps.map(of).sum()
 }
 
 /// Bytes of a key: one component of every digit, over the limbs of its level and the special primes; the other component
@@ -101,11 +120,14 @@ pub fn estimate(s: &Schedule, keys: &[Key], params: &Params, cost: &CostModel) -
     let slices = cost.slices as usize;
     let key_bytes: u64 = keys.iter().map(|k| key_bytes(k, params, slices)).sum();
     Estimate {
-        key_switches: switches_by_level(s, cost).iter().sum::<u64>() + switches_in_steps(s, keys, slices),
+        key_switches: switches_by_level(s, cost).iter().sum::<u64>()
+            + switches_in_steps(s, keys, slices)
+            + bootstrap_switches(s, params),
         key_bytes: Bytes(key_bytes),
         // evaluation expands the masks of the keys, which doubles them
         peak_bytes: Bytes(base_bytes(s, params, slices) + 2 * key_bytes + peak_values(s, params, slices)),
         levels_used: s.top,
+        optimality: s.optimality,
     }
 }
 
@@ -148,8 +170,7 @@ fn peak_values(s: &Schedule, params: &Params, slices: usize) -> u64 {
     for (i, node) in s.nodes.iter().enumerate() {
         live += s.value_bytes(i, degree, slices).0;
         let limbs = s.working_level(i).map_or(0, Level::limbs);
-        let encoded = match (&node.op, s.origin(i).kernel.as_deref()) {
-            (Op::Adjust, _) => 0,
+        let encoded = match (&node.op, s.kernel(i)) {
             (_, Some(k)) => k.plaintexts as usize,
             (Op::AddClear, None) => slices * s.ciphertexts(i),
             _ => 0,

@@ -6,20 +6,25 @@
 //! cheapest of the sides that are worth trying.
 
 mod assemble;
+mod bootstrapped;
 pub mod draft;
 pub mod error;
 pub mod estimate;
 pub mod geometry;
 pub mod labelling;
+pub mod levels;
 pub mod linear;
 pub mod orientation;
 mod planner;
+pub mod refresh;
 pub mod schedule;
 pub mod tiling;
 pub mod vector_products;
 
+use crate::cost::machine::SchemeRates;
 use crate::ir::{Graph, Op as IrOp};
 use crate::passes::ArithmeticGraph;
+use crate::placement::Policy;
 use error::PlanError;
 use plan::plan::Assumption;
 use plan::{Plan, Scheme};
@@ -36,11 +41,25 @@ pub struct Target {
     pub max_side: usize,
     /// a small ring without any security, for trials
     pub toy: bool,
+    /// whether values may be bootstrapped
+    pub bootstrap: bool,
+    /// how levels and bootstraps are chosen
+    pub policy: Policy,
+    /// what arithmetic costs
+    pub rates: SchemeRates,
 }
 
 impl Default for Target {
     fn default() -> Target {
-        Target { security: 128, max_log_degree: 16, max_side: 512, toy: false }
+        Target {
+            security: 128,
+            max_log_degree: 16,
+            max_side: 512,
+            toy: false,
+            bootstrap: true,
+            policy: Policy::Exact,
+            rates: SchemeRates::default(),
+        }
     }
 }
 
@@ -49,8 +68,10 @@ impl Default for Target {
 pub struct Planned {
     /// the plan, verified; the functions' `on` are gone from the graph, so [`crate::driver`] states them
     pub plan: Plan,
-    /// cost of a run in multiply-adds
+    /// cost of a run, in nanoseconds of [`crate::cost`]
     pub cost: f64,
+    /// cost of every node of the plan, in nanoseconds
+    pub costs: Vec<f64>,
 }
 
 /// A program and the text it comes from, for lines.
@@ -77,14 +98,14 @@ pub fn plan_scheme(subject: Subject, scheme: Scheme, target: &Target) -> Result<
         }
     };
     let planner = Planner::new(program, subject.source, scheme, target);
-    if let Some(e) = planner.hopeless().into_iter().next() {
-        return Err(e);
+    match planner.hopeless().into_iter().next() {
+        Some(e) => Err(e),
+        None => planner.plan(),
     }
-    planner.plan()
 }
 
 /// What rules a program out in a scheme at first sight, without laying anything out: values beyond any modulus, and more
-/// levels than any ring has.
+/// levels than any ring has where there are no bootstraps.
 pub fn hopeless(subject: Subject, scheme: Scheme, target: &Target) -> Vec<PlanError> {
     Planner::new(subject.program, subject.source, scheme, target).hopeless()
 }

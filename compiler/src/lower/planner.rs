@@ -1,8 +1,9 @@
 //! The loop between ring, layout, levels and parameters: which rings are tried, and what a trial finds.
 
-use super::draft::{self, Choices};
+use super::draft::{self, Choices, Draft};
 use super::error::PlanError;
 use super::geometry::{self, Extent, Lanes};
+use super::levels::{Levels, Placed, rough_cost};
 use super::linear::Kernels;
 use super::schedule::{self, Schedule};
 use super::{Planned, Target, estimate, orientation, tiling};
@@ -12,8 +13,10 @@ use crate::cost::CostModel;
 use crate::ir::Op as IrOp;
 use crate::params::{self, moduli};
 use crate::passes::ArithmeticGraph;
+use crate::placement::{Cost, check};
 use grammar::Span;
-use plan::{Geometry, Input, RingSpec, Scheme, security};
+use plan::plan::Optimality;
+use plan::{Geometry, RingSpec, Scheme, security};
 
 /// log2 of the dimension of toy rings of CKKS.
 const TOY_LOG_N: std::ops::RangeInclusive<u32> = 10..=12;
@@ -26,6 +29,8 @@ const COARSER: u32 = 5;
 const MAX_CHOICES: usize = 8;
 /// Sides and numbers of lanes of GL that are planned to the end.
 const MAX_FRAMES: usize = 2;
+/// Levels beyond which a program is not bootstrapped: hundreds of bootstraps.
+const MAX_DEPTH: u32 = 4096;
 /// Rings tried for one side of GL.
 const MAX_RINGS: usize = 6;
 
@@ -34,7 +39,7 @@ pub(super) struct Planner<'a> {
     pub(super) program: &'a ArithmeticGraph,
     pub(super) source: &'a str,
     scheme: Scheme,
-    target: &'a Target,
+    pub(super) target: &'a Target,
     /// largest scale to take, whatever precision asks for
     max_log_scale: u32,
 }
@@ -63,6 +68,9 @@ impl<'a> Planner<'a> {
     /// The plan in the smallest ring that is secure, with less scale than precision asks for if none is.
     pub(super) fn plan(mut self) -> Result<Planned, PlanError> {
         let extent = geometry::extent(&self.program.graph);
+        if self.is_deep() && self.may_bootstrap() {
+            return self.bootstrapped(&extent);
+        }
         loop {
             let planned = match self.scheme {
                 Scheme::Ckks => self.ckks(&extent),
@@ -72,9 +80,23 @@ impl<'a> Planner<'a> {
                 Err(PlanError::TooDeep { needed_levels, .. }) if self.fits_coarser(needed_levels) => {
                     self.max_log_scale -= COARSER;
                 }
+                Err(PlanError::TooDeep { .. }) if self.may_bootstrap() => return self.bootstrapped(&extent),
                 other => return other,
             }
         }
+    }
+
+    /// Whether there are bootstraps: in CKKS, at real parameters, for programs that end within days.
+    fn may_bootstrap(&self) -> bool {
+        let (depth, _) = depth_bound(&self.program.graph, self.scheme);
+        self.scheme == Scheme::Ckks && self.target.bootstrap && !self.target.toy && depth <= MAX_DEPTH
+    }
+
+    /// Whether no ring has the levels, whatever the layout.
+    fn is_deep(&self) -> bool {
+        let (depth, _) = depth_bound(&self.program.graph, self.scheme);
+        let needed = least_bits(depth, params::MIN_LOG_SCALE);
+        !self.target.toy && needed > self.bound(1 << self.target.max_log_degree)
     }
 
     /// Line of a place in the program; 0 where there is none.
@@ -110,7 +132,7 @@ impl<'a> Planner<'a> {
         });
         let (depth, _) = depth_bound(graph, self.scheme);
         let needed = least_bits(depth, params::MIN_LOG_SCALE);
-        let deep = (!self.target.toy && needed > self.bound(1 << self.target.max_log_degree))
+        let deep = (self.is_deep() && !self.may_bootstrap())
             .then(|| self.too_deep(depth, params::MIN_LOG_SCALE, needed));
         overflow.into_iter().chain(deep).collect()
     }
@@ -130,12 +152,19 @@ impl<'a> Planner<'a> {
             available_bits,
             degree,
             security: self.target.security,
+            off: !self.target.bootstrap,
             path: path
                 .iter()
                 .filter(|&&id| !matches!(graph.node(id).op, IrOp::Input(_)))
                 .filter_map(|&id| graph.node(id).span)
                 .collect(),
         }
+    }
+
+    /// The error of a program that is too deep, at the smallest scale.
+    pub(super) fn deep(&self) -> PlanError {
+        let (depth, _) = depth_bound(&self.program.graph, self.scheme);
+        self.too_deep(depth, params::LOW_LOG_SCALE, least_bits(depth, params::MIN_LOG_SCALE))
     }
 
     fn ckks(&self, extent: &Extent) -> Result<Planned, PlanError> {
@@ -164,9 +193,7 @@ impl<'a> Planner<'a> {
                 }
             }
         }
-        Err(last.unwrap_or_else(|| {
-            self.too_deep(depth, params::LOW_LOG_SCALE, least_bits(depth, params::MIN_LOG_SCALE))
-        }))
+        Err(last.unwrap_or_else(|| self.deep()))
     }
 
     /// The cheapest of the best sides and numbers of lanes by rough cost.
@@ -198,7 +225,7 @@ impl<'a> Planner<'a> {
         }
         let (levels, _) = depth_bound(&self.program.graph, self.scheme);
         let log_pq = least_bits(levels, params::LOW_LOG_SCALE);
-        let mut ranked: Vec<(f64, RingSpec, usize, Lanes)> = Vec::new();
+        let mut ranked: Vec<(Cost, RingSpec, usize, Lanes)> = Vec::new();
         for (n, lanes) in frames {
             let limit = 1 << self.target.max_log_degree;
             let Some(ring) = geometry::secure_gl(n, lanes, log_pq, self.target.security, limit) else {
@@ -209,10 +236,10 @@ impl<'a> Planner<'a> {
                 continue;
             }
             let frame = geometry::gl(n, p);
-            let cost = CostModel::of(&frame);
-            ranked.push((estimate::cost(&self.schedule(frame, cost)?, &cost), ring, n, lanes));
+            let cost = CostModel::new(&frame, &self.target.rates);
+            ranked.push((rough_cost(&self.draft(frame, cost)?, &cost)?, ring, n, lanes));
         }
-        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ranked.sort_by_key(|r| r.0);
         Ok(ranked.into_iter().take(MAX_FRAMES).map(|(_, _, n, lanes)| (n, lanes)).collect())
     }
 
@@ -243,8 +270,9 @@ impl<'a> Planner<'a> {
 
     /// Lays the program out in a ring and looks for parameters.
     fn fit(&self, ring: RingSpec, frame: Geometry) -> Result<Trial, PlanError> {
-        let cost = CostModel::of(&frame);
-        let s = self.schedule(frame, cost)?;
+        let cost = CostModel::new(&frame, &self.target.rates);
+        let draft = self.draft(frame, cost)?;
+        let (placed, s) = self.schedule(&draft, &cost)?;
         let largest = s.largest_by_level();
         self.check_overflow(&s, &largest)?;
         let demand = |log_scale: u32| moduli::Demand {
@@ -263,13 +291,14 @@ impl<'a> Planner<'a> {
         if params::least_log_pq(&demand(params::MIN_LOG_SCALE)) > bound {
             return Ok(needs(params::LOW_LOG_SCALE));
         }
-        let inputs: Vec<Input> = self.program.graph.inputs.iter().map(|i| self.input(i)).collect();
-        let model = NoiseModel {
+        let inputs = self.inputs();
+        let noise = NoiseModel {
             degree: ring.degree() as f64,
             scale: libm::exp2(NOMINAL_LOG_SCALE),
             digits: f64::from(s.top + 1),
+            bootstrap: 0.0,
         };
-        let sim = noise::simulate(&s, &inputs, &model)?;
+        let sim = noise::simulate(&s, &inputs, &noise)?;
         let log_scale = params::log_scale(&self.wishes(&s, &sim), &largest).min(self.max_log_scale);
         if params::least_log_pq(&demand(log_scale)) > bound {
             return Ok(needs(log_scale));
@@ -279,32 +308,50 @@ impl<'a> Planner<'a> {
             Err(PlanError::NoPrimes { .. }) if !self.target.toy => return Ok(needs(log_scale)),
             other => other?,
         };
-        self.finish(s, sim, parameters, inputs, &cost).map(|p| Trial::Fits(Box::new(p)))
+        // with the digits known, costs are; q_0 stays as it is
+        let model = cost.with(&parameters);
+        let base = |s: &Schedule| moduli::base_bits(f64::from(log_scale), &s.largest_by_level());
+        let (again, fitted) = self.schedule(&draft, &model)?;
+        let (s, sim) = if fitted.nodes == s.nodes {
+            (fitted, sim)
+        } else if base(&fitted) <= base(&s) {
+            let sim = noise::simulate(&fitted, &inputs, &noise)?;
+            (fitted, sim)
+        } else {
+            let cost = check(&again.levels.graph, &placed.placement).unwrap_or(placed.placement.cost);
+            (Schedule { optimality: Optimality { cost, ..fitted.optimality }, ..s }, sim)
+        };
+        self.finish(s, sim, parameters, inputs, &model).map(|p| Trial::Fits(Box::new(p)))
     }
 
-    fn schedule(&self, frame: Geometry, cost: CostModel) -> Result<Schedule, PlanError> {
+    /// The program in the operations of the scheme, laid out in a frame.
+    pub(super) fn draft(&self, frame: Geometry, cost: CostModel) -> Result<Draft, PlanError> {
         let graph = &self.program.graph;
         let mut kernels = Kernels::new(graph, &self.program.ranges, frame, cost);
         let orientation = orientation::choose(graph, &mut kernels)?;
-        let mut schedule = |choices: &Choices| {
-            let draft = draft::draft(self.program, &orientation, choices, &mut kernels)?;
-            Ok(schedule::schedule(draft, |node| self.line(node.span)))
-        };
+        let mut lay_out = |choices: &Choices| draft::draft(self.program, &orientation, choices, &mut kernels);
         let mut choices = Choices::initial(graph, &frame);
-        let mut best: Schedule = schedule(&choices)?;
-        let mut least = estimate::cost(&best, &cost);
+        let mut best = lay_out(&choices)?;
+        let mut least = rough_cost(&best, &cost)?;
         for id in tiling::large_products(graph, &frame).take(MAX_CHOICES) {
             for other in choices.others(graph, id) {
-                let tried: Result<Schedule, PlanError> = schedule(&other);
-                if let Ok(s) = tried
-                    && estimate::cost(&s, &cost) < least
+                if let Ok(draft) = lay_out(&other)
+                    && let Ok(cost) = rough_cost(&draft, &cost)
+                    && cost < least
                 {
-                    least = estimate::cost(&s, &cost);
-                    (best, choices) = (s, other);
+                    least = cost;
+                    (best, choices) = (draft, other);
                 }
             }
         }
         Ok(best)
+    }
+
+    /// A draft with levels, without bootstraps.
+    fn schedule(&self, draft: &Draft, model: &CostModel) -> Result<(Placed, Schedule), PlanError> {
+        let placed = Levels::new(draft, model, None).place(draft, self.target.policy)?;
+        let s = schedule::schedule(draft.clone(), &placed, None, |node| self.line(node.span));
+        Ok((placed, s))
     }
 
     /// The largest value must fit at the smallest useful scale.

@@ -1,11 +1,15 @@
-//! A draft with levels: every operation at the lowest level its readers allow, and `Adjust` where operands meet.
+//! A draft with levels: every operation where its placement says, copies at lower levels and bootstraps between them.
 //!
-//! Levels run from the outputs backwards: an output ends at level 0, an operand of an operation that costs `c` levels and
-//! gives level `l` is needed at `l + c`, and a value is computed at the highest level some reader needs. Readers below that
-//! level read an adjusted copy, made once per level.
+//! Operations keep the order of the draft. A reader at a level below those at which its operand exists reads a copy made by
+//! `Adjust`, once per level; a bootstrap reads a copy at the level it takes.
 
 use super::draft::{Draft, DraftNode};
-use crate::analysis::level;
+use super::levels::Placed;
+use super::linear::Kernel;
+use super::refresh::Refresh;
+use crate::placement::Action;
+use plan::bootstrap::SLOTS_TO_COEFFS;
+use plan::plan::Optimality;
 use plan::{Bytes, Form, Level, Node, NodeId, Op};
 use std::collections::BTreeMap;
 
@@ -22,76 +26,124 @@ pub struct Schedule {
     pub outputs: Vec<NodeId>,
     /// highest level
     pub top: u32,
+    /// how the cost of the placement compares
+    pub optimality: Optimality,
 }
 
-/// Assigns levels and orders the operations. `line` gives the line of a node of the draft.
-pub fn schedule(draft: Draft, line: impl Fn(&DraftNode) -> u32) -> Schedule {
-    let levels = level::assign(&draft.nodes);
-    let mut s = Schedule { draft, nodes: vec![], of: vec![], outputs: vec![], top: 0 };
-    let mut placed: Vec<NodeId> = Vec::with_capacity(s.draft.nodes.len());
-    let mut adjusted: BTreeMap<(usize, u32), NodeId> = BTreeMap::new();
-    for i in 0..s.draft.nodes.len() {
-        let (node, line) = (s.draft.nodes[i].clone(), line(&s.draft.nodes[i]));
-        let needed = levels[i] + node.op.level_cost().unwrap_or(0);
-        let mut args = Vec::with_capacity(node.args.len());
-        for &a in &node.args {
-            let lower = s.draft.nodes[a].is_cipher() && levels[a] > needed;
-            args.push(if lower {
-                *adjusted
-                    .entry((a, needed))
-                    .or_insert_with(|| s.push(a, Op::Adjust, vec![placed[a]], needed, line))
-            } else {
-                placed[a]
-            });
+/// Orders the operations of a placed draft. `line` gives the line of a node of the draft.
+pub fn schedule(
+    draft: Draft,
+    placed: &Placed,
+    refresh: Option<&Refresh>,
+    line: impl Fn(&DraftNode) -> u32,
+) -> Schedule {
+    let (top, optimality) = (placed.levels.top, placed.optimality());
+    let empty = Schedule { draft, nodes: vec![], of: vec![], outputs: vec![], top, optimality };
+    let mut b = Builder { s: empty, clear: BTreeMap::new(), at: BTreeMap::new() };
+    let mut operation = 0;
+    for i in 0..b.s.draft.nodes.len() {
+        let (node, line) = (b.s.draft.nodes[i].clone(), line(&b.s.draft.nodes[i]));
+        if !node.is_cipher() {
+            let args = node.args.iter().map(|a| b.clear[a]).collect();
+            let id = b.push(i, node.op, args, 0, line);
+            b.clear.insert(i, id);
+            continue;
         }
-        placed.push(s.push(i, node.op, args, levels[i], line));
+        let step = &placed.placement.steps[operation];
+        operation += 1;
+        let args = node.args.iter().map(|&a| b.operand(a, step.level, line)).collect();
+        let after = step.level - node.op.level_cost().unwrap_or(0);
+        let own = b.push(i, node.op, args, after, line);
+        b.at.insert((i, after), own);
+        for action in &step.actions {
+            let Action::Bootstrap { target, .. } = *action else { continue };
+            let low = b.operand(i, SLOTS_TO_COEFFS, line);
+            let log_bound = refresh.and_then(|r| r.log_bound(i)).unwrap_or(0);
+            let raised = b.push(i, Op::Bootstrap { log_bound }, vec![low], target, line);
+            b.at.insert((i, target), raised);
+        }
     }
-    s.outputs = s.draft.outputs.iter().map(|&o| placed[o]).collect();
-    s.top =
-        s.draft.nodes.iter().zip(&levels).filter(|(n, _)| n.is_cipher()).map(|(_, &l)| l).max().unwrap_or(0);
-    s
+    b.finish()
 }
 
-impl Schedule {
+struct Builder {
+    s: Schedule,
+    /// node of the plan of a clear node of the draft
+    clear: BTreeMap<usize, NodeId>,
+    /// node of the plan of an encrypted node of the draft at a level
+    at: BTreeMap<(usize, u32), NodeId>,
+}
+
+impl Builder {
     fn push(&mut self, of: usize, op: Op, args: Vec<NodeId>, level: u32, line: u32) -> NodeId {
-        let node = &self.draft.nodes[of];
+        let node = &self.s.draft.nodes[of];
         let form = match node.held {
             Some(transposed) => Form::Cipher { level: Level(level), transposed, noise: 0.0 },
             None => Form::Clear,
         };
         let (shape, placement) = (node.shape.clone(), node.placement.clone());
-        self.nodes.push(Node { op, args, shape, form, placement, line });
-        self.of.push(of);
-        NodeId(self.nodes.len() as u32 - 1)
+        self.s.nodes.push(Node { op, args, shape, form, placement, line });
+        self.s.of.push(of);
+        NodeId(self.s.nodes.len() as u32 - 1)
     }
 
+    /// A node of the draft as an operand at a level; a placement reads nothing above what exists.
+    fn operand(&mut self, node: usize, level: u32, line: u32) -> NodeId {
+        if let Some(&id) = self.clear.get(&node) {
+            return id;
+        }
+        let above = self.at.range((node, level)..=(node, u32::MAX)).next();
+        match above.map(|(&(_, l), &id)| (l, id)) {
+            Some((l, id)) if l > level => {
+                let copy = self.push(node, Op::Adjust, vec![id], level, line);
+                self.at.insert((node, level), copy);
+                copy
+            }
+            Some((_, id)) => id,
+            None => NodeId(u32::MAX),
+        }
+    }
+
+    fn finish(mut self) -> Schedule {
+        let first = |o: &usize| {
+            let own = self.s.of.iter().position(|of| of == o).unwrap_or(0);
+            NodeId(own as u32)
+        };
+        self.s.outputs = self.s.draft.outputs.iter().map(first).collect();
+        self.s
+    }
+}
+
+impl Schedule {
     /// The node of the draft whose value a node of the plan has.
     pub fn origin(&self, i: usize) -> &DraftNode {
         &self.draft.nodes[self.of[i]]
     }
 
-    /// Level at which a node of the plan works: that of its first operand, or its own.
+    /// Level at which a node of the plan works: one above its own for a copy, else that of its first operand, or its own.
     pub fn working_level(&self, i: usize) -> Option<Level> {
         let node = &self.nodes[i];
         let operand = node.args.first().and_then(|a| self.nodes[a.index()].level());
-        node.level().map(|own| operand.unwrap_or(own))
+        node.level().map(|own| match node.op {
+            Op::Adjust => Level(own.0 + 1),
+            _ => operand.unwrap_or(own),
+        })
     }
 
     /// Ciphertexts of a node of the plan; 0 for clear ones.
     pub fn ciphertexts(&self, i: usize) -> usize {
-        let node = &self.nodes[i];
-        node.level().map_or(0, |_| self.draft.geometry.ciphertexts(&node.layout()))
+        self.draft.ciphertexts(self.of[i])
     }
 
     /// Contraction of an encrypted product; 0 for other nodes.
     pub fn inner(&self, i: usize) -> usize {
-        match self.nodes[i].op {
-            Op::MaskedMatMul | Op::MatMul => {
-                let a = &self.nodes[self.nodes[i].args[0].index()];
-                a.shape.last().copied().unwrap_or(1)
-            }
-            _ => 0,
-        }
+        self.draft.inner(self.of[i])
+    }
+
+    /// How a linear map is evaluated; None for other operations.
+    pub fn kernel(&self, i: usize) -> Option<&Kernel> {
+        let moved = matches!(self.nodes[i].op, Op::Adjust | Op::Bootstrap { .. });
+        self.origin(i).kernel.as_deref().filter(|_| !moved)
     }
 
     /// For every level the largest absolute value held there; 0 where there is none.

@@ -6,11 +6,12 @@
 //! before, before an operation of the same kind, is followed by the front that followed then: the layers of a network and the
 //! iterations of a loop cost nothing once their fronts repeat, which is the periodic regime of the least mean cycle.
 //!
-//! A front that grows beyond [`WIDE`] is cut by the cost of the greedy placement, since no state may cost more with the least
-//! price of what follows. Beyond [`CAP`] the cheapest states go on, and the cheapest of the others, with that least price,
-//! bounds what the result misses.
+//! A front that grows beyond [`WIDE`] is cut by the cost of a placement that is known, since no state may cost more with the
+//! least price of what follows ([`super::bound`]). The first known one is greedy; where fronts are wide, a search with narrow
+//! fronts finds a second one. Beyond [`CAP`] the cheapest states go on, and the cheapest of the others, with the least price of
+//! what follows, bounds what the result misses.
 
-use super::bound::Bounds;
+use super::bound::{Bounds, Rest};
 use super::front::{Candidates, Point, State};
 use super::graph::{Cost, Mode, Operation, PlanningGraph};
 use super::options::{Choice, options, with_level};
@@ -20,10 +21,12 @@ use super::{NoPlacement, Placement, Step, greedy};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// States of a front from which on it is cut by the cost of the greedy placement.
+/// States of a front from which on it is cut by the cost of a known placement, and that the first search keeps.
 const WIDE: usize = 64;
 /// States of a front that go on.
-const CAP: usize = 1500;
+const CAP: usize = 2048;
+/// Comparisons of states from which on fronts are kept narrow, so that placing takes no more than seconds.
+const MAX_WORK: usize = 1 << 25;
 
 /// The cheapest placement.
 ///
@@ -31,21 +34,28 @@ const CAP: usize = 1500;
 /// When the graph breaks its rules, or some operation can run in no way.
 pub fn exact(graph: &PlanningGraph) -> Result<Placement, NoPlacement> {
     graph.check()?;
-    place(graph, CAP)
+    let first = place(graph, greedy(graph).ok(), WIDE);
+    match first {
+        Ok(p) if !p.proved() => place(graph, Some(p), CAP),
+        Err(_) => place(graph, None, CAP),
+        proved => proved,
+    }
 }
 
-/// [`exact`] with fronts of at most `cap` states, on a graph that was checked.
-fn place(graph: &PlanningGraph, cap: usize) -> Result<Placement, NoPlacement> {
-    let greedy = greedy(graph).ok();
-    let limit = greedy.as_ref().map_or(Cost::MAX, |p| p.cost);
+/// The cheapest placement among those with fronts of at most `cap` states and one that is known.
+fn place(graph: &PlanningGraph, known: Option<Placement>, cap: usize) -> Result<Placement, NoPlacement> {
+    let limit = known.as_ref().map_or(Cost::MAX, |p| p.cost);
     let mut search = Search::new(graph, limit, cap);
     let found = search.run();
-    let lower_bound = |cost: Cost| cost.min(search.missed);
-    match (found, greedy) {
-        (Ok(p), Some(g)) if g.cost < p.cost => Ok(Placement { lower_bound: lower_bound(g.cost), ..g }),
-        (Err(_), Some(g)) => Ok(Placement { lower_bound: lower_bound(g.cost), ..g }),
-        (Ok(p), _) => Ok(Placement { lower_bound: lower_bound(p.cost), ..p }),
-        (Err(e), None) => Err(e),
+    let bounded = |p: Placement| {
+        let least = p.cost.min(search.missed.max(search.bounds.all()));
+        let before = known.as_ref().map_or(0, |k| k.lower_bound);
+        Placement { lower_bound: least.max(before.min(p.cost)), ..p }
+    };
+    match (found, &known) {
+        (found, None) => found.map(bounded),
+        (Ok(p), Some(known)) if p.cost <= known.cost => Ok(bounded(p)),
+        (_, Some(known)) => Ok(bounded(known.clone())),
     }
 }
 
@@ -65,6 +75,16 @@ type Front = Rc<Vec<Point<Decision>>>;
 /// Weights of the live values, states and costs of a front.
 type FrontKey = (Vec<u64>, Vec<(State, Cost)>);
 
+/// What is needed to bound the price of what follows a state.
+#[derive(Clone, Copy)]
+struct Ahead {
+    /// cost so far and least price of the operations that are not on the deepest path
+    sure: Cost,
+    rest: Rest,
+    /// position of the value that the path goes on with
+    on_path: Option<usize>,
+}
+
 /// A front after an operation.
 #[derive(Clone)]
 struct Reached {
@@ -83,6 +103,8 @@ struct Search<'g> {
     cap: usize,
     /// least cost among the states that were let go, with what must follow
     missed: Cost,
+    /// comparisons of states so far
+    work: usize,
     choices: HashMap<(u64, bool, usize, u32), Vec<Rc<Choice>>>,
     kinds: HashMap<(u64, bool, &'g [Mode]), usize>,
     numbers: HashMap<FrontKey, usize>,
@@ -97,6 +119,7 @@ impl<'g> Search<'g> {
             limit,
             cap,
             missed: Cost::MAX,
+            work: 0,
             choices: HashMap::new(),
             kinds: HashMap::new(),
             numbers: HashMap::new(),
@@ -106,7 +129,7 @@ impl<'g> Search<'g> {
 
     fn run(&mut self) -> Result<Placement, NoPlacement> {
         let order = order(self.graph);
-        let rest = self.bounds.from(&order);
+        let rests = self.bounds.rests(&order);
         let mut readers = Readers::new(self.graph, &order, &self.bounds);
         let mut live: Vec<usize> = Vec::new();
         let nothing = Rc::new(Choice { sets: vec![], cost: 0, actions: vec![] });
@@ -114,7 +137,7 @@ impl<'g> Search<'g> {
         let mut at = self.reached(&live, vec![Point { state: [].into(), cost: 0, from: start }]);
         let mut fronts: Vec<Front> = Vec::with_capacity(order.len());
         let mut cost: Cost = 0;
-        for (&i, &rest) in order.iter().zip(&rest[1..]) {
+        for (&i, &rest) in order.iter().zip(&rests[1..]) {
             readers.pass(i);
             live.push(i);
             let visit = self.visit(i, &live, &readers);
@@ -124,8 +147,8 @@ impl<'g> Search<'g> {
             at = match self.known.get(&key) {
                 Some(known) => known.clone(),
                 None => {
-                    let sure = cost.saturating_add(rest);
-                    let (points, complete) = self.expand(&at.front, &key.1, &live, sure);
+                    let ahead = self.ahead(cost, rest, &after);
+                    let (points, complete) = self.expand(&at.front, &key.1, &live, ahead);
                     if points.is_empty() {
                         return Err(self.out_of_reach(i, &at.front, &key.1));
                     }
@@ -164,14 +187,19 @@ impl<'g> Search<'g> {
         Visit { kind, args, stays: live.iter().map(|&v| readers.wish(v)).collect() }
     }
 
-    /// The states after an operation, cheapest first, and whether they are all that matter whatever the cost so far: `sure` is
-    /// that cost and the least price of what follows.
+    /// Where the least price of what follows stands in the states after a visit.
+    fn ahead(&self, cost: Cost, rest: Rest, after: &[usize]) -> Ahead {
+        let on_path = self.bounds.value(rest).and_then(|value| after.iter().position(|&v| v == value));
+        Ahead { sure: cost.saturating_add(rest.others), rest, on_path }
+    }
+
+    /// The states after an operation, cheapest first, and whether they are all that matter whatever the cost so far.
     fn expand(
         &mut self,
         front: &Front,
         visit: &Visit,
         live: &[usize],
-        sure: Cost,
+        ahead: Ahead,
     ) -> (Vec<Point<Decision>>, bool) {
         let i = live[live.len() - 1];
         let op = &self.graph.operations[i];
@@ -190,18 +218,25 @@ impl<'g> Search<'g> {
                 }
             }
         }
-        let (mut complete, mut missed) = (true, self.missed);
+        let bounds = &self.bounds;
+        let least = |p: &Point<Decision>| {
+            let levels = ahead.on_path.map(|slot| p.state[slot]);
+            ahead.sure.saturating_add(p.cost).saturating_add(bounds.to_go(ahead.rest, levels))
+        };
+        let mut complete = true;
+        if found.len() > WIDE && self.limit < Cost::MAX {
+            complete &= found.retain(|p| least(p) <= self.limit);
+        }
+        let mut missed = self.missed;
         let dropped = |p: &Point<Decision>| {
             complete = false;
-            missed = missed.min(sure.saturating_add(p.cost));
+            missed = missed.min(least(p));
         };
-        let mut points = found.front(self.graph, &self.slots(live, visit), self.cap, dropped);
+        let cap = if self.work > MAX_WORK { WIDE.min(self.cap) } else { self.cap };
+        let count = found.len();
+        let points = found.front(self.graph, &self.slots(live, visit), cap, dropped);
         self.missed = missed;
-        if points.len() > WIDE && self.limit < Cost::MAX {
-            let within = points.partition_point(|p| sure.saturating_add(p.cost) <= self.limit).max(1);
-            complete &= within == points.len();
-            points.truncate(within);
-        }
+        self.work += count * points.len();
         (points, complete)
     }
 
@@ -292,7 +327,7 @@ mod tests {
         let graph = chain(30, 4);
         let proved = exact(&graph).unwrap();
         assert!(proved.proved());
-        let cut = place(&graph, 1).unwrap();
+        let cut = place(&graph, None, 1).unwrap();
         assert!(cut.lower_bound <= proved.cost && proved.cost <= cut.cost);
         assert_eq!(check(&graph, &cut), Ok(cut.cost));
     }

@@ -49,6 +49,23 @@ impl<From> Candidates<From> {
         }
     }
 
+    /// Number of states.
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Keeps some states, at least the cheapest one; tells whether all are kept.
+    pub fn retain(&mut self, keep: impl Fn(&Point<From>) -> bool) -> bool {
+        let before = self.points.len();
+        let cheapest = (0..before).min_by_key(|&i| self.points[i].cost);
+        let mut i = 0;
+        self.points.retain(|p| {
+            i += 1;
+            keep(p) || Some(i - 1) == cheapest
+        });
+        self.points.len() == before
+    }
+
     /// The states that no other one dominates, cheapest first. `slots` has the space and the weight of every entry of a state.
     /// At most `cap` states are kept; the others are handed to `dropped`, cheapest first.
     pub fn front(

@@ -14,7 +14,7 @@ use super::{NoPlacement, Placement, Step};
 pub fn greedy(graph: &PlanningGraph) -> Result<Placement, NoPlacement> {
     graph.check()?;
     let order: Vec<usize> = (0..graph.operations.len()).collect();
-    let lower_bound = Bounds::new(graph).from(&order)[0];
+    let lower_bound = Bounds::new(graph).all();
     let place = |steps: Vec<Step>| -> Result<Placement, NoPlacement> {
         let mut placement = Placement { order: order.clone(), steps, cost: 0, lower_bound: 0 };
         placement.cost = check(graph, &placement)?;

@@ -19,6 +19,7 @@ mod options;
 mod order;
 mod visit;
 
+pub use bound::least_cost;
 pub use check::check;
 pub use exact::exact;
 pub use graph::{Bootstrap, Conversion, Cost, Mode, Operation, PlanningGraph, Space};

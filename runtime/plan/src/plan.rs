@@ -248,6 +248,31 @@ pub struct Estimate {
     pub peak_bytes: Bytes,
     /// levels used from input to the deepest output
     pub levels_used: u32,
+    /// cost of levels and bootstraps as they are placed
+    pub optimality: Optimality,
+}
+
+/// How the cost of a placement of levels and bootstraps compares, in the unit of the cost model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Optimality {
+    /// cost of a run
+    pub cost: u64,
+    /// no placement costs less
+    pub lower_bound: u64,
+    /// cost of the greedy placement, if there is one
+    pub greedy: Option<u64>,
+}
+
+impl Optimality {
+    /// Whether no placement costs less.
+    pub fn proved(&self) -> bool {
+        self.lower_bound >= self.cost
+    }
+
+    /// Largest part of the cost that another placement could save; 0 when it is proved that none does.
+    pub fn gap(&self) -> f64 {
+        if self.proved() { 0.0 } else { (self.cost - self.lower_bound) as f64 / self.cost as f64 }
+    }
 }
 
 impl Op {

@@ -67,7 +67,11 @@ impl fmt::Display for Plan {
             f,
             "estimate levels {}, key switches {}, keys {}, peak {}",
             e.levels_used, e.key_switches, e.key_bytes, e.peak_bytes
-        )
+        )?;
+        let o = &e.optimality;
+        let proof = if o.proved() { "proved".into() } else { format!("at least {}", o.lower_bound) };
+        let greedy = o.greedy.map_or("none".into(), |g| g.to_string());
+        writeln!(f, "cost {}, {proof}, greedy {greedy}", o.cost)
     }
 }
 

@@ -431,7 +431,7 @@ pub fn masked_matmul_shifts(g: &Geometry) -> Vec<Shift> {
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::plan::{Estimate, Input, Output};
+    use crate::plan::{Estimate, Input, Optimality, Output};
     use crate::security::SecurityLevel;
     use crate::units::Bytes;
     use crate::{LinearStep, Operand, Tensor, plan::Constant};
@@ -501,7 +501,13 @@ mod tests {
             outputs: vec![output],
             keys,
             assumptions: vec![],
-            estimate: Estimate { key_switches: 0, key_bytes: Bytes(0), peak_bytes: Bytes(0), levels_used: 1 },
+            estimate: Estimate {
+                key_switches: 0,
+                key_bytes: Bytes(0),
+                peak_bytes: Bytes(0),
+                levels_used: 1,
+                optimality: Optimality::default(),
+            },
         }
     }
 

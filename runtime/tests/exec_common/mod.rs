@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // each test binary uses a part
 
-use plan::plan::{Constant, Estimate, FORMAT};
+use plan::plan::{Constant, Estimate, FORMAT, Optimality};
 use plan::prime::nearest_prime;
 use plan::security::SecurityLevel;
 use plan::verify::masked_matmul_keys;
@@ -62,8 +62,13 @@ pub struct Builder {
 impl Builder {
     pub fn new(scheme: Scheme) -> Builder {
         let ring = if scheme == Scheme::Ckks { TOY_CKKS } else { TOY_GL };
-        let estimate =
-            Estimate { key_switches: 0, key_bytes: Bytes(0), peak_bytes: Bytes(1 << 20), levels_used: TOP };
+        let estimate = Estimate {
+            key_switches: 0,
+            key_bytes: Bytes(0),
+            peak_bytes: Bytes(1 << 20),
+            levels_used: TOP,
+            optimality: Optimality::default(),
+        };
         Builder {
             plan: Plan {
                 format: FORMAT,

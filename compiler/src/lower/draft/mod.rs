@@ -79,6 +79,24 @@ pub struct Choices {
     pub apart: BTreeSet<NodeId>,
 }
 
+impl Draft {
+    /// Ciphertexts of a node; 0 for clear ones.
+    pub fn ciphertexts(&self, i: usize) -> usize {
+        let node = &self.nodes[i];
+        if node.is_cipher() { self.geometry.ciphertexts(&node.layout()) } else { 0 }
+    }
+
+    /// Contraction of an encrypted product; 0 for other nodes.
+    pub fn inner(&self, i: usize) -> usize {
+        match self.nodes[i].op {
+            Op::MaskedMatMul | Op::MatMul => {
+                self.nodes[self.nodes[i].args[0]].shape.last().copied().unwrap_or(1)
+            }
+            _ => 0,
+        }
+    }
+}
+
 /// Makes the draft of a program.
 ///
 /// # Errors

@@ -1,11 +1,18 @@
-//! Why a plan is as it is, as text: security, the path that sets the depth, level costs, keys, predicted errors, and, for a
-//! program that was just compiled, approximations and rejected schemes.
+//! Why a plan is as it is: as text (security, cost and its proof, the path that sets the depth, bootstraps, level costs, keys,
+//! predicted errors, and, for a program that was just compiled, approximations and rejected schemes), as a page, as a graph.
+
+mod dot;
+mod html;
+mod profile;
+
+pub use dot::dot;
+pub use html::html;
 
 use crate::analysis::level::deepest_path;
 use crate::analysis::level_cost::{Kind, TABLE};
 use crate::driver::Compiled;
 use plan::text::operation;
-use plan::{KeyKind, NodeId, Plan, security};
+use plan::{KeyKind, NodeId, Op, Plan, security};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -25,6 +32,12 @@ pub fn explain(compiled: &Compiled) -> String {
     let mut text = explain_plan(&compiled.planned.plan);
     let _ = write_compiled(&mut text, compiled);
     text
+}
+
+/// The page of a program that was just compiled.
+pub fn page(compiled: &Compiled) -> String {
+    let planned = &compiled.planned;
+    html(&planned.plan, &explain(compiled), Some(&planned.costs))
 }
 
 fn write_plan(f: &mut String, plan: &Plan) -> std::fmt::Result {
@@ -58,7 +71,9 @@ fn write_plan(f: &mut String, plan: &Plan) -> std::fmt::Result {
     let e = &plan.estimate;
     writeln!(f, "keys      {} ({})", key_counts(plan), e.key_bytes)?;
     writeln!(f, "run       {} key switches, at most {} of memory", e.key_switches, e.peak_bytes)?;
+    write_cost(f, plan)?;
     write_path(f, plan)?;
+    write_bootstraps(f, plan)?;
     write_level_costs(f, plan)?;
     for a in &plan.assumptions {
         writeln!(f, "assumed   {} in [{}, {}], line {}", a.name, a.low, a.high, a.line)?;
@@ -89,6 +104,40 @@ fn key_counts(plan: &Plan) -> String {
     }
     let parts: Vec<String> = counts.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     if parts.is_empty() { "none".into() } else { parts.join(", ") }
+}
+
+fn write_cost(f: &mut String, plan: &Plan) -> std::fmt::Result {
+    let o = &plan.estimate.optimality;
+    let seconds = |cost: u64| crate::cost::show(cost as f64);
+    let proof = match o.proved() {
+        true => "proved: no other levels or bootstraps cost less".to_string(),
+        false => format!("at least {} needed, gap {:.1} %", seconds(o.lower_bound), 100.0 * o.gap()),
+    };
+    writeln!(f, "cost      {}, {proof}", seconds(o.cost))?;
+    match o.greedy {
+        Some(greedy) if greedy > o.cost => {
+            let saved = 100.0 * (greedy - o.cost) as f64 / greedy as f64;
+            writeln!(f, "greedy    {}: {saved:.2} % saved over it", seconds(greedy))
+        }
+        Some(greedy) => writeln!(f, "greedy    {}: nothing saved over it", seconds(greedy)),
+        None => writeln!(f, "greedy    finds no placement"),
+    }
+}
+
+fn write_bootstraps(f: &mut String, plan: &Plan) -> std::fmt::Result {
+    let level = |id: NodeId| plan.node(id).level().map_or(0, |l| l.0);
+    for (i, node) in plan.nodes.iter().enumerate() {
+        if let Op::Bootstrap { log_bound } = node.op {
+            let id = NodeId(i as u32);
+            let (from, to) = (level(node.args[0]), level(id));
+            writeln!(
+                f,
+                "bootstrap {id:<6} level {from} to {to}, values up to 2^{log_bound}, line {}",
+                node.line
+            )?;
+        }
+    }
+    Ok(())
 }
 
 fn write_path(f: &mut String, plan: &Plan) -> std::fmt::Result {
@@ -136,13 +185,12 @@ fn write_compiled(f: &mut String, compiled: &Compiled) -> std::fmt::Result {
         )?;
     }
     let own = compiled.planned.cost;
-    writeln!(f, "cost      {own:.3e} multiply-adds in {}", compiled.planned.plan.geometry.scheme.name())?;
     compiled.rejected.iter().try_for_each(|(scheme, other)| match other {
         Ok(p) => writeln!(
             f,
-            "rejected  {}: {:.3e} multiply-adds, {:.1} times as many",
+            "rejected  {}: {}, {:.2} times as much",
             scheme.name(),
-            p.cost,
+            crate::cost::show(p.cost),
             p.cost / own
         ),
         Err(e) => writeln!(f, "rejected  {}: {e}", scheme.name()),
