@@ -76,7 +76,7 @@ fn directives_hold_unless_options_say_otherwise() {
 
 #[test]
 fn overflow_and_depth_come_in_one_run() {
-    let text = "model m {
+    let text = "model m { bootstrap off;
   input x : cipher f64[4] in [-10, 10];
   input u : cipher f64[4] in [-1, 1];
   let mut a = x;

@@ -82,8 +82,8 @@ fn gl_samples(level: usize, console: &Console) -> Result<Vec<Sample>, Failure> {
     let subject = Subject { problem: &problem, level, console };
     let (model, limbs) = subject.model();
     let product = |s: &Setting<GlScheme>| s.scheme.mul(&s.operands[0], &s.operands[1]);
-    let matrices = |s: &Setting<GlScheme>| s.scheme.matmul(&s.operands[0], &s.operands[1]);
-    let clear = |s: &Setting<GlScheme>| s.scheme.matmul_clear(&s.operands[0], &s.values[1]);
+    let matrices = |s: &Setting<GlScheme>| s.scheme.matmul(&[(&s.operands[0], &s.operands[1])]);
+    let clear = |s: &Setting<GlScheme>| s.scheme.matmul_clear(&[(&s.operands[0], s.values[1].clone())]);
     let work = |op: Op| subject.work(&op, 0);
     Ok(vec![
         subject.sample("product", &[KeyKind::Relinearize], product, work(Op::Mul))?,

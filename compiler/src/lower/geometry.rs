@@ -137,7 +137,7 @@ pub fn gl(n: usize, p: usize) -> Geometry {
 pub fn secure_gl(n: usize, lanes: Lanes, log_pq: f64, bits: u32, limit: usize) -> Option<RingSpec> {
     SMOOTH_PRIMES
         .into_iter()
-        .filter(|p| p - 1 >= lanes.least && (p - 1).is_multiple_of(lanes.multiple))
+        .filter(|p| *p > lanes.least && (p - 1).is_multiple_of(lanes.multiple))
         .map(|p| RingSpec::Gl { n, p })
         .find(|r| security::max_log_pq(r.degree(), bits).is_some_and(|b| b >= log_pq))
         .filter(|r| r.degree() <= limit)

@@ -327,7 +327,7 @@ mod tests {
         let graph = chain(30, 4);
         let proved = exact(&graph).unwrap();
         assert!(proved.proved());
-        let cut = place(&graph, None, 1).unwrap();
+        let cut = place(&graph, greedy(&graph).ok(), 1).unwrap();
         assert!(cut.lower_bound <= proved.cost && proved.cost <= cut.cost);
         assert_eq!(check(&graph, &cut), Ok(cut.cost));
     }

@@ -82,16 +82,11 @@ impl Product {
             terms.push(pairs.into_iter().collect::<Vec<_>>());
         }
         let product = Product { terms, ..product? };
-        product.gives(&grid, (&g.contents(a), &g.contents(b), &result), g).then_some(product)
+        product.gives(&grid, [&g.contents(a), &g.contents(b), &result], g).then_some(product)
     }
 
     /// Whether every lane of the result gets each of its inner products once, and empty lanes none.
-    fn gives(
-        &self,
-        grid: &Grid,
-        (a, b, out): (&[Option<usize>], &[Option<usize>], &[Option<usize>]),
-        g: &Geometry,
-    ) -> bool {
+    fn gives(&self, grid: &Grid, [a, b, out]: [&[Option<usize>]; 3], g: &Geometry) -> bool {
         let mut seen = vec![false; grid.k];
         out.chunks(g.lanes).zip(&self.terms).all(|(lanes, pairs)| {
             (0..g.lanes).all(|lane| {

@@ -33,6 +33,9 @@ pub fn product<B: Backend>(
     product.terms.par_iter().map(one).collect()
 }
 
+/// A ciphertext of an operand, and the tile of the clear matrix that each of its lanes meets.
+type Tiles<'a> = (usize, &'a Vec<Option<usize>>);
+
 /// Evaluates a product with clear matrices, the tiles of `weight`; 1 level, no key switch.
 ///
 /// # Errors
@@ -44,11 +47,11 @@ pub fn clear_product<B: Backend>(
     product: &ClearProduct,
     geometry: &Geometry,
 ) -> Result<Vec<B::Ciphertext>, OpError> {
-    let mut terms: BTreeMap<usize, Vec<(usize, &Vec<Option<usize>>)>> = BTreeMap::new();
+    let mut terms: BTreeMap<usize, Vec<Tiles>> = BTreeMap::new();
     product.iter().for_each(|(&(to, from), tiles)| terms.entry(to).or_default().push((from, tiles)));
     let outputs: Vec<_> = terms.into_values().collect();
-    let one = |terms: &Vec<(usize, &Vec<Option<usize>>)>| {
-        let encode = |&(from, tiles): &(usize, &Vec<_>)| (&x[from], clear_slots(weight, tiles, geometry));
+    let one = |terms: &Vec<Tiles>| {
+        let encode = |&(from, tiles): &Tiles| (&x[from], clear_slots(weight, tiles, geometry));
         backend.matmul_clear(&terms.iter().map(encode).collect::<Vec<_>>())
     };
     outputs.par_iter().map(one).collect()
@@ -66,7 +69,7 @@ pub fn row_map<B: Backend>(
 ) -> Result<Vec<B::Ciphertext>, OpError> {
     let mut sums: Vec<Option<B::Ciphertext>> = vec![None; map.outputs];
     for (&shift, blocks) in &map.terms {
-        let mut terms: BTreeMap<usize, Vec<(&B::Ciphertext, Vec<f64>)>> = BTreeMap::new();
+        let mut terms: BTreeMap<usize, Vec<_>> = BTreeMap::new();
         for (&(to, from), lanes) in blocks {
             terms.entry(to).or_default().push((&x[from], RowMap::slots(lanes, geometry)));
         }
