@@ -6,7 +6,7 @@
 //!
 //! The graph is walked in order with a table of states: for every value that still has readers, its label and whether it is
 //! had both ways. A state that has no more than another one, and costs no less, is dropped. The result is exact unless the
-//! table outgrows [`MAX_STATES`]; then the cheapest states go on, and the result is said not to be proved.
+//! table outgrows `MAX_STATES`; then the cheapest states go on, and the result is said not to be proved.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,7 +9,7 @@
 //!   lanes apart: one product, and its sum over rotations, which leaves the result in `k` copies.
 //!
 //! Batch axes always run over lanes. Nothing takes a mask, whatever the axes; which choice is cheapest depends on what the
-//! operands are (inputs are encrypted as wanted), so all are tried ([`super::planner`]).
+//! operands are (inputs are encrypted as wanted), so all are tried (see `lower::planner`).
 
 use super::draft::Choices;
 use super::linear::MAX_ENTRIES;

@@ -13,7 +13,7 @@
 //! enters an entry through all n coefficients, where here it enters through one: errors are smaller by sqrt(n). For 256
 //! products of 64 x 64 with entries in [-1, 1] at a scale of 2^40 the largest error measured is 5.5e-8, against
 //! 2.4e-6 for a library with coefficients of Y (benches/README.md). Keys take the same bytes in both forms: n keys of R are as
-//! large as one of R[Y] / (Y^n - i).
+//! large as one of `R[Y] / (Y^n - i)`.
 //!
 //! Scales are canonical: S_L is chosen and S_(l-1) = S_l^2 / q_l, so a product of two values at level l, divided by q_l, is
 //! again at the scale of its level; factors in clear are encoded at [`Gl::factor_scale`] for the same reason.
