@@ -133,3 +133,14 @@ fn exact_levels_cost_no_more_than_greedy_ones() {
     assert!(of(&exact).proved());
     assert!(of(&exact).cost <= of(&greedy).cost && of(&greedy).greedy == Some(of(&greedy).cost));
 }
+
+#[test]
+fn more_levels_than_can_be_placed_are_bootstrapped() {
+    let text = "model m { input x : cipher f64[4] in [0, 0.5]; let mut z = x;
+  for i in 0..100 { z = z - z * z in [0, 0.5]; } output z precision 1e-2; }";
+    let plan =
+        |text: &str| compiled(text, &Options { scheme: Some(SchemeChoice::Ckks), ..Options::default() });
+    assert!(plan(text).unwrap().planned.plan.bootstraps() > 3);
+    let error = plan(&text.replace("model m {", "model m { bootstrap off;")).unwrap_err();
+    assert!(error.contains("E0901"), "{error}");
+}

@@ -8,7 +8,9 @@ use super::error::PlanError;
 use super::refresh::Refresh;
 use crate::analysis::level;
 use crate::cost::CostModel;
-use crate::placement::{self, Bootstrap, Cost, Mode, NoPlacement, Placement, PlanningGraph, Policy, Space};
+use crate::placement::{
+    self, Bootstrap, Cost, MAX_LEVEL, Mode, NoPlacement, Placement, PlanningGraph, Policy, Space,
+};
 use plan::Op;
 use plan::bootstrap::SLOTS_TO_COEFFS;
 use plan::plan::Optimality;
@@ -97,12 +99,18 @@ impl Levels {
     }
 }
 
-/// Cost of a draft as late as possible and without bootstraps: for comparing drafts.
+/// Cost of a draft as late as possible and without bootstraps: for comparing drafts. Of one with more levels than can be
+/// placed, the cost at the highest level.
 ///
 /// # Errors
 /// As [`Levels::place`].
 pub fn rough_cost(draft: &Draft, model: &CostModel) -> Result<Cost, PlanError> {
-    Ok(Levels::new(draft, model, None).place(draft, Policy::Greedy)?.placement.cost)
+    let levels = Levels::new(draft, model, None);
+    if levels.top > MAX_LEVEL {
+        let modes = levels.graph.operations.iter().flat_map(|o| &o.modes);
+        return Ok(modes.filter_map(|m| m.cost.last()).sum());
+    }
+    Ok(levels.place(draft, Policy::Greedy)?.placement.cost)
 }
 
 impl Placed {

@@ -13,6 +13,7 @@ use crate::cost::CostModel;
 use crate::ir::Op as IrOp;
 use crate::params::{self, moduli};
 use crate::passes::ArithmeticGraph;
+use crate::placement::MAX_LEVEL;
 use crate::placement::{Cost, check};
 use grammar::Span;
 use plan::plan::Optimality;
@@ -349,7 +350,12 @@ impl<'a> Planner<'a> {
 
     /// A draft with levels, without bootstraps.
     fn schedule(&self, draft: &Draft, model: &CostModel) -> Result<(Placed, Schedule), PlanError> {
-        let placed = Levels::new(draft, model, None).place(draft, self.target.policy)?;
+        let levels = Levels::new(draft, model, None);
+        if levels.top > MAX_LEVEL {
+            let log_scale = params::MIN_LOG_SCALE;
+            return Err(self.too_deep(levels.top, log_scale, least_bits(levels.top, log_scale)));
+        }
+        let placed = levels.place(draft, self.target.policy)?;
         let s = schedule::schedule(draft.clone(), &placed, None, |node| self.line(node.span));
         Ok((placed, s))
     }

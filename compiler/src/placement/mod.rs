@@ -24,6 +24,7 @@ pub use check::check;
 pub use exact::exact;
 pub use graph::{Bootstrap, Conversion, Cost, Mode, Operation, PlanningGraph, Space};
 pub use greedy::greedy;
+pub use levels::MAX_LEVEL;
 
 /// How a placement was found, for messages: [`greedy`] or [`exact`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
